@@ -1,0 +1,84 @@
+"""Errors that tacit raises on purpose: each says what is wrong, where, and what to do.
+
+No message contains the value of a cell, a contribution or a protection level: such
+texts end up in logs. Cells are named by their label or their number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+
+class TacitError(Exception):
+    """Base of every error that tacit raises on purpose."""
+
+
+class InputError(TacitError):
+    """Something a user handed over cannot be used as it is.
+
+    Attributes:
+        path: The file concerned, if there is one.
+        line: The line in that file, counted from 1.
+    """
+
+    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None):
+        self.path = None if path is None else Path(path)
+        self.line = line
+        where = "" if path is None else str(path)
+        if line is not None:
+            where += f":{line}" if where else f"line {line}"
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class HierarchyError(TacitError):
+    """Codes that do not form a tree.
+
+    Attributes:
+        codes: The codes concerned.
+    """
+
+    def __init__(self, message: str, codes: Sequence[str] = ()):
+        self.codes = tuple(codes)
+        super().__init__(message)
+
+
+class TableError(TacitError):
+    """Cells, dimensions or links that do not make a table.
+
+    Attributes:
+        cells: Labels of the cells concerned.
+    """
+
+    def __init__(self, message: str, cells: Sequence[str] = ()):
+        self.cells = tuple(cells)
+        super().__init__(message)
+
+
+class ProblemError(TacitError):
+    """A condition of `Problem` that does not hold.
+
+    Attributes:
+        cells: Numbers of the cells concerned.
+        relations: Numbers of the relations concerned.
+    """
+
+    def __init__(self, message: str, *, cells: Iterable[int] = (), relations: Iterable[int] = ()):
+        self.cells = tuple(int(cell) for cell in cells)
+        self.relations = tuple(int(relation) for relation in relations)
+        super().__init__(message)
+
+
+class SolverError(TacitError):
+    """A solver failed, also when it was asked again from a cold start."""
+
+
+def first_few(items: Sequence[object], limit: int = 5) -> str:
+    """Name the first few of many things.
+
+    >>> first_few(["a", "b", "c"], limit=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(str(item) for item in items[:limit])
+    more = len(items) - limit
+    return f"{shown} and {more} more" if more > 0 else shown

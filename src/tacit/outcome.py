@@ -1,0 +1,158 @@
+"""`Outcome`: what a method hands back: how it ended, what it found, and how that was reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError
+
+
+class Status(StrEnum):
+    """How a method ended."""
+
+    OPTIMAL = "optimal"
+    """Safe, and proven best within the gap asked for."""
+    FEASIBLE = "feasible"
+    """Safe; the report says how far from the proven bound."""
+    INFEASIBLE = "infeasible"
+    """No safe solution exists."""
+    INTERRUPTED = "interrupted"
+    """Stopped before any safe solution was known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """Cells left out of the publication.
+
+    Attributes:
+        suppressed: True for each cell that is not published.
+    """
+
+    suppressed: npt.NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "suppressed", np.array(self.suppressed, bool))
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Each cell published as an interval; an interval of width zero is a published value.
+
+    Attributes:
+        lower: The published lower end of each cell.
+        upper: The published upper end of each cell.
+    """
+
+    lower: npt.NDArray[np.float64]
+    upper: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "lower", np.array(self.lower, float))
+        _freeze(self, "upper", np.array(self.upper, float))
+        if self.lower.shape != self.upper.shape:
+            raise InputError("an interval needs both ends for every cell")
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Each cell published as a value that may differ from the true one.
+
+    Attributes:
+        value: The published value of each cell.
+    """
+
+    value: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        _freeze(self, "value", np.array(self.value, float))
+
+
+Solution: TypeAlias = Suppression | Intervals | Values
+
+
+def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
+    if array.ndim != 1:
+        raise InputError(f"{name} must have one entry per cell")
+    array.setflags(write=False)
+    object.__setattr__(holder, name, array)
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """What was known at one moment: the best safe objective, if any, and the bound."""
+
+    seconds: float
+    objective: float | None
+    bound: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """How a solution was reached.
+
+    Attributes:
+        objective: The solution's information loss.
+        bound: No safe solution loses less than this.
+        seconds: Wall time.
+        iterations: Rounds of the method's outer loop.
+        cuts: Protection cuts generated.
+        trace: Objective and bound over time.
+    """
+
+    objective: float | None = None
+    bound: float = 0.0
+    seconds: float = 0.0
+    iterations: int = 0
+    cuts: int = 0
+    trace: tuple[TracePoint, ...] = ()
+
+    @property
+    def gap(self) -> float | None:
+        """(objective - bound) / max(|objective|, 1e-10), or None without a solution."""
+        if self.objective is None:
+            return None
+        return (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """The result of a method.
+
+    Attributes:
+        status: How it ended.
+        stopped_by: Why it ended: `gap`, `time`, `user`, `infeasible`, ...
+        solution: What to publish; None when no safe solution is known.
+        report: How it was reached.
+        method: `suppress`, `intervals`, ...
+        algorithm: Which of the method's algorithms.
+        seed: The seed it ran with.
+        message: A sentence for people, for instance why there is no safe solution.
+        audit: The independent audit of the solution, once made.
+    """
+
+    status: Status
+    stopped_by: str = "gap"
+    solution: Solution | None = None
+    report: Report = field(default_factory=Report)
+    method: str = "suppress"
+    algorithm: str = "auto"
+    seed: int = 1
+    message: str = ""
+    audit: Any = None
+
+    def __post_init__(self) -> None:
+        needs_solution = self.status in (Status.OPTIMAL, Status.FEASIBLE)
+        if needs_solution and self.solution is None:
+            raise InputError(f"an outcome that is {self.status} needs a solution")
+
+    @property
+    def suppressed(self) -> npt.NDArray[np.int64]:
+        """Numbers of the suppressed cells; empty for methods that suppress none."""
+        if isinstance(self.solution, Suppression):
+            return np.flatnonzero(self.solution.suppressed)
+        return np.zeros(0, np.int64)

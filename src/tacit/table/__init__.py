@@ -1,0 +1,1 @@
+"""Tables as statisticians hold them."""
