@@ -1,0 +1,1 @@
+"""What an intruder can deduce: exact intervals of any cell, audit with evidence, cuts."""

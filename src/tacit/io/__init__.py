@@ -1,0 +1,1 @@
+"""Formats: one file each, from bytes or frames to the types of tacit and back."""

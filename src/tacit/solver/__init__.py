@@ -1,0 +1,1 @@
+"""Persistent models on open solvers: array deltas, warm bases, checked returns."""

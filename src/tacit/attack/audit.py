@@ -1,0 +1,406 @@
+"""`audit`: is this publication safe, and how do we know?
+
+The audit shares no state with whatever produced the solution. It takes the true table and what
+is published, lets each attacker deduce as much as possible, and keeps the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from tacit.attack.evidence import Evidence
+from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.shrink import Structure
+from tacit.attack.sweep import Attack
+from tacit.errors import InputError
+from tacit.observer import Observer
+from tacit.outcome import Intervals, Suppression
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+
+CellChoice = Literal["sensitive", "suppressed", "all"] | Sequence[int] | Integers
+NARROW = 0.01
+"""A cell counts as narrowly determined when its interval is no wider than this share of it."""
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """A sensitive cell that is not protected as asked.
+
+    Attributes:
+        cell: The cell's number.
+        name: The cell's label.
+        attacker: Who comes too close.
+        level: Which level is missed: `lower`, `upper` or `sliding`.
+        share: How much of the level is there, from 0 to 1.
+    """
+
+    cell: int
+    name: str
+    attacker: str
+    level: str
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class AttackerFindings:
+    """What one attacker can deduce.
+
+    Attributes:
+        attacker: Who.
+        cells: The cells looked at.
+        lower: Smallest value deduced for each of them; where `exact` is False, the true
+            smallest value may lie further away still.
+        upper: Largest value deduced.
+        exact: Whether both ends are proven to be exactly what can be deduced.
+        exposures: Sensitive cells that are not protected as asked.
+        evidence: What shows all this.
+    """
+
+    attacker: Attacker
+    cells: Integers
+    lower: Floats
+    upper: Floats
+    exact: Booleans
+    exposures: tuple[Exposure, ...]
+    evidence: Evidence
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The result of an audit. It contains confidential figures: do not publish it.
+
+    Attributes:
+        problem: The table.
+        knowledge: What everyone knows from the publication.
+        findings: One entry an attacker.
+        unchecked: Sensitive cells not looked at because the audit was stopped.
+        hidden: Cells that are not published with their exact value.
+    """
+
+    problem: Problem
+    knowledge: Knowledge
+    findings: tuple[AttackerFindings, ...]
+    unchecked: tuple[int, ...]
+    hidden: Booleans
+
+    @property
+    def safe(self) -> bool:
+        """Every sensitive cell has been checked against every attacker, and none is exposed."""
+        return not self.unchecked and not self.exposures
+
+    @property
+    def exposures(self) -> tuple[Exposure, ...]:
+        """All exposures, attacker by attacker."""
+        return tuple(exposure for found in self.findings for exposure in found.exposures)
+
+    @property
+    def exposed_cells(self) -> list[int]:
+        """Numbers of the exposed cells, increasing."""
+        return sorted({exposure.cell for exposure in self.exposures})
+
+    @property
+    def checked(self) -> int:
+        """How many claims about a cell and a side the evidence supports."""
+        return sum(len(found.evidence) for found in self.findings)
+
+    @property
+    def exactly_disclosed(self) -> list[int]:
+        """Cells that are not published, but whose value the first attacker can compute."""
+        found = self.findings[0]
+        return found.cells[self._width_share(found) <= TOLERANCE].tolist()
+
+    @property
+    def narrowly_determined(self) -> list[int]:
+        """Cells that are not sensitive whose interval is narrow, though not a single value."""
+        found = self.findings[0]
+        share = self._width_share(found)
+        narrow = (share > TOLERANCE) & (share <= NARROW)
+        return found.cells[narrow & ~self.problem.is_sensitive[found.cells]].tolist()
+
+    def _width_share(self, found: AttackerFindings) -> Floats:
+        """Interval widths as shares of the cells' values; inf where not known exactly."""
+        size = np.maximum(np.abs(self.problem.value[found.cells]), np.finfo(float).tiny)
+        known = found.exact & self.hidden[found.cells]
+        return np.where(known, (found.upper - found.lower) / size, np.inf)
+
+    def check(self) -> None:
+        """Verify all evidence from scratch; see `Evidence.check`."""
+        for found in self.findings:
+            found.evidence.check(self.problem, self.knowledge, found.attacker)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row for each attacker and cell: interval, whether exact, whether exposed.
+
+        Args:
+            backend: `pandas`, `polars` or `pyarrow`; by default a mapping of columns.
+        """
+        columns: dict[str, list[Any]] = {
+            name: []
+            for name in (
+                "attacker",
+                "cell",
+                "label",
+                "lower",
+                "upper",
+                "exact",
+                "sensitive",
+                "exposed",
+            )
+        }
+        sensitive = self.problem.is_sensitive
+        for found in self.findings:
+            exposed = {exposure.cell for exposure in found.exposures}
+            cells = found.cells.tolist()
+            columns["attacker"] += [found.attacker.name] * len(cells)
+            columns["cell"] += cells
+            columns["label"] += [self.problem.name_cell(cell) for cell in cells]
+            columns["lower"] += found.lower.tolist()
+            columns["upper"] += found.upper.tolist()
+            columns["exact"] += found.exact.tolist()
+            columns["sensitive"] += sensitive[found.cells].tolist()
+            columns["exposed"] += [cell in exposed for cell in cells]
+        if backend is None:
+            return columns
+        import narwhals as nw
+
+        return nw.from_dict(columns, backend=backend).to_native()
+
+    def summary(self) -> str:
+        """A few lines for people. It names cells, but no values."""
+        problem = self.problem
+        count = len(problem.sensitive)
+        verdict = "safe" if self.safe else "NOT SAFE"
+        lines = [
+            f"{verdict}: {count} sensitive cell{'s' * (count != 1)}, "
+            f"{int(self.hidden.sum())} of {problem.cell_count} cells not published as they are"
+        ]
+        for found in self.findings:
+            exposed = len({exposure.cell for exposure in found.exposures})
+            lines.append(f"attacker {found.attacker.name}: {exposed} exposed")
+            for exposure in found.exposures[:10]:
+                lines.append(
+                    f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level"
+                )
+            if len(found.exposures) > 10:
+                lines.append(f"  and {len(found.exposures) - 10} more")
+        if self.exactly_disclosed:
+            lines.append(
+                "can be computed exactly although not published: "
+                + problem.name_cells(self.exactly_disclosed)
+            )
+        if self.narrowly_determined:
+            lines.append(
+                f"not sensitive, determined to within {NARROW:.0%}: "
+                + problem.name_cells(self.narrowly_determined)
+            )
+        if self.unchecked:
+            lines.append(f"not checked (stopped early): {problem.name_cells(self.unchecked)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        state = "safe" if self.safe else f"{len(self.exposed_cells)} exposed"
+        return f"Audit({state}, {self.checked} claims)"
+
+
+def audit(
+    problem: Problem,
+    solution: PublishedAs,
+    *,
+    cells: CellChoice = "suppressed",
+    exact: bool = True,
+    attackers: Sequence[Attacker] = (),
+    executor: Executor | None = None,
+    observer: Observer | None = None,
+    structure: Structure | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+) -> Audit:
+    """Find out what can be deduced from a publication.
+
+    Args:
+        problem: The true table.
+        solution: What is published: an outcome, a suppression, intervals, a mask of the
+            suppressed cells or their numbers.
+        cells: Whose intervals to compute: `sensitive`, `suppressed` (everything not published
+            as it is), `all`, or cell numbers. Sensitive cells are always looked at.
+        exact: Compute exact intervals; if False, stop for each sensitive cell once its levels
+            are known to be met, which is faster and enough to say safe or not.
+        attackers: Who attacks; by default a reader who knows nothing more than the
+            publication, the relations and the bounds.
+        executor: Runs the work in threads, processes or on a cluster.
+        observer: Listens; may stop the audit, which is then not called safe.
+        structure: The examined relations, if at hand.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+
+    Raises:
+        ProblemError: The table contradicts itself.
+        InputError: The solution or the choice of cells does not fit the table.
+
+    >>> from tacit import examples
+    >>> example = examples.get("003-figure-11")
+    >>> found = audit(example.problem, example.suppressed)
+    >>> found.safe
+    True
+    >>> cell = example.cell("M2P3")
+    >>> row = found.to_frame()["cell"].index(cell)
+    >>> found.to_frame()["lower"][row], found.to_frame()["upper"][row]
+    (20.0, 68.0)
+    """
+    _refuse_contradictions(problem, tolerance)
+    solution = as_solution(problem, solution)
+    knowledge = Knowledge.of(problem, solution)
+    hidden = _hidden(solution, knowledge)
+    chosen = _choose(problem, cells, hidden)
+    observer = observer or Observer()
+    attackers = tuple(attackers) or (Attacker.external(),)
+    structure = structure or Structure.of(problem)
+    observer.on_start("audit", total=2 * len(chosen) * len(attackers))
+    findings: list[AttackerFindings] = []
+    unchecked: set[int] = set()
+    done = 0
+    for attacker in attackers:
+        before = done
+
+        def progress(answered: int, before: int = before) -> bool:
+            observer.on_progress(before + answered, 2 * len(chosen) * len(attackers))
+            return observer.should_stop()
+
+        found, missed = _attack(
+            problem, knowledge, attacker, chosen, exact, structure, executor, progress
+        )
+        done += 2 * len(chosen)
+        findings.append(found)
+        unchecked.update(missed)
+    observer.on_end()
+    return Audit(problem, knowledge, tuple(findings), tuple(sorted(unchecked)), hidden)
+
+
+def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
+    """Refuse a table about which nothing can be deduced because it cannot be."""
+    from tacit.errors import ProblemError
+
+    found = [v for v in problem.violations(tolerance) if v.condition in ("additivity", "bounds")]
+    if found:
+        raise ProblemError(
+            "\n".join(violation.message for violation in found),
+            cells=[cell for violation in found for cell in violation.cells],
+            relations=[relation for violation in found for relation in violation.relations],
+        )
+
+
+def _hidden(solution: Any, knowledge: Knowledge) -> Booleans:
+    if isinstance(solution, Suppression):
+        return solution.suppressed
+    assert isinstance(solution, Intervals)
+    return (knowledge.up > 0) | (knowledge.down > 0)
+
+
+def _choose(problem: Problem, cells: CellChoice, hidden: Booleans) -> Integers:
+    if isinstance(cells, str):
+        masks = {
+            "sensitive": problem.is_sensitive,
+            "suppressed": hidden | problem.is_sensitive,
+            "all": np.ones(problem.cell_count, bool),
+        }
+        if cells not in masks:
+            raise InputError(f"cells must be one of {', '.join(masks)}, or cell numbers")
+        return np.flatnonzero(masks[cells])
+    numbers = np.asarray(cells, np.int64)
+    outside = numbers[(numbers < 0) | (numbers >= problem.cell_count)]
+    if len(outside):
+        raise InputError(
+            f"there is no cell {outside[0]}; cells are numbered 0 to {problem.cell_count - 1}"
+        )
+    return np.union1d(numbers, problem.sensitive)
+
+
+def _attack(
+    problem: Problem,
+    knowledge: Knowledge,
+    attacker: Attacker,
+    chosen: Integers,
+    exact: bool,
+    structure: Structure,
+    executor: Executor | None,
+    progress: Any,
+) -> tuple[AttackerFindings, list[int]]:
+    """Let one attacker deduce; returns the findings and sensitive cells left unchecked."""
+    n = problem.cell_count
+    own = np.zeros(n, bool)
+    own[list(attacker.own)] = True
+    cells = chosen[~own[chosen]]
+    told = attacker.learn(problem, knowledge)
+    up_level, down_level, sliding = _levels(problem)
+    requests = Requests.both_sides(cells)
+    if not exact:
+        # A sliding level is about both sides together, so that it needs the exact interval.
+        early = problem.is_sensitive[cells] & (sliding[cells] == 0)
+        up = np.where(early, up_level[cells], np.inf)
+        down = np.where(early, down_level[cells], np.inf)
+        requests = Requests.both_sides(cells, up, down)
+    keep = None
+    if attacker.colluding:
+        keep = np.zeros(n, bool)
+        keep[list(attacker.colluding)] = True
+        rises = requests.sides > 0
+        lone = np.where(keep[requests.cells], 1.0, 0.0) > 0
+        free = np.where(rises, knowledge.up[requests.cells], knowledge.down[requests.cells])
+        usual = np.where(rises, told.up[requests.cells], told.down[requests.cells])
+        requests = Requests(
+            requests.cells, requests.sides, requests.targets, np.where(lone, free, usual)
+        )
+    attack = Attack(problem, told, structure=structure, keep=keep)
+    reaches = attack.reach(requests, executor=executor, progress=progress)
+    evidence = Evidence.of(requests, reaches)
+    exposures, unchecked = _judge(problem, attacker, cells, reaches)
+    value = problem.value[cells]
+    rise, fall = reaches.amount[: len(cells)], reaches.amount[len(cells) :]
+    ended = np.isinf(reaches.amount) | np.isfinite(reaches.limit)
+    found = AttackerFindings(
+        attacker,
+        cells,
+        value - fall,
+        value + rise,
+        ended[: len(cells)] & ended[len(cells) :] & reaches.answered[: len(cells)],
+        exposures,
+        evidence,
+    )
+    return found, unchecked
+
+
+def _levels(problem: Problem) -> tuple[Floats, Floats, Floats]:
+    """Upper, lower and sliding levels over all cells, 0 where none is asked for."""
+    levels = np.zeros((3, problem.cell_count))
+    levels[0, problem.sensitive] = problem.upper_level
+    levels[1, problem.sensitive] = problem.lower_level
+    levels[2, problem.sensitive] = problem.sliding_level
+    return levels[0], levels[1], levels[2]
+
+
+def _judge(
+    problem: Problem, attacker: Attacker, cells: Integers, reaches: Reaches
+) -> tuple[tuple[Exposure, ...], list[int]]:
+    """Compare what can be deduced with the levels asked for."""
+    up_level, down_level, sliding = _levels(problem)
+    count = len(cells)
+    rise, fall = reaches.amount[:count], reaches.amount[count:]
+    answered = reaches.answered[:count] & reaches.answered[count:]
+    exposures: list[Exposure] = []
+    for name, level, width in (
+        ("lower", down_level[cells], fall),
+        ("upper", up_level[cells], rise),
+        ("sliding", sliding[cells], rise + fall),
+    ):
+        missed = answered & (width < level * (1 - TOLERANCE))
+        for position in np.flatnonzero(missed).tolist():
+            cell = int(cells[position])
+            share = float(width[position] / level[position])
+            exposures.append(Exposure(cell, problem.name_cell(cell), attacker.name, name, share))
+    exposures.sort(key=lambda exposure: (exposure.share, exposure.cell))
+    unchecked = cells[~answered & problem.is_sensitive[cells]].tolist()
+    return tuple(exposures), unchecked

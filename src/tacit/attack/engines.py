@@ -1,0 +1,298 @@
+"""The two engines behind the attacker: maximum flows for networks, linear programmes for the rest.
+
+Both answer `Requests` about one `Component`, numbered within the component. An answer is only
+given when it has been checked here, outside the solver: the deviation by its relations and
+bounds, the limit by the multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.network import Network
+from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges
+from tacit.attack.shrink import Component
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strategy
+
+GAP_TOLERANCE = 1e-7
+"""An amount and its limit are the same when they differ by at most this share."""
+
+SolverFactory = Callable[..., LinearSolver]
+
+
+def flow_reaches(component: Component, network: Network, requests: Requests) -> Reaches:
+    """Answer by maximum flows."""
+    from tacit.attack.flow import maximum_flows
+
+    up, down = component.up, component.down
+    own = requests.capacity(up, down)
+    wanted = np.minimum(requests.targets, own)
+    # A flow above the sum of all finite capacities can only be one without end.
+    capacities = np.concatenate([up, down])
+    ceiling = 1.0 + 2.0 * float(capacities[np.isfinite(capacities)].sum())
+    amount, pointer, arcs, moves, cut = maximum_flows(
+        network.first,
+        network.link,
+        network.tail,
+        network.head,
+        up,
+        down,
+        requests.cells,
+        requests.sides,
+        np.minimum(wanted, ceiling),
+    )
+    endless = (amount >= ceiling) & np.isinf(wanted)
+    deviations = SparseRows(len(requests), len(up))
+    asked = np.arange(len(requests))
+    row = np.repeat(asked, np.diff(pointer))
+    finite = ~endless[row]
+    deviations.put_many(row[finite], arcs[finite], moves[finite])
+    moved = np.flatnonzero(~endless & (amount > 0))
+    deviations.put_many(
+        moved, requests.cells[moved], amount[moved] * requests.sides[moved].astype(np.float64)
+    )
+    if endless.any():
+        _put_rays(deviations, component, network, requests, np.flatnonzero(endless))
+        amount = np.where(endless, np.inf, amount)
+    limit = np.full(len(requests), np.inf)
+    at_own_bound = (amount >= own) & (own < requests.targets)
+    limit[at_own_bound] = own[at_own_bound]
+    cut_off = np.flatnonzero((amount < wanted) & ~endless)
+    limit[cut_off] = amount[cut_off]
+    multipliers = SparseRows(len(requests), component.A.shape[0])
+    source_side = cut[cut_off].astype(bool)
+    for position, g in zip(
+        cut_off.tolist(), network.multipliers(source_side, component.A.shape[0]), strict=True
+    ):
+        multipliers.put(position, np.arange(len(g)), g)
+    return Reaches(amount, limit, deviations.matrix(), multipliers.matrix())
+
+
+def _put_rays(
+    deviations: SparseRows,
+    component: Component,
+    network: Network,
+    requests: Requests,
+    endless: Integers,
+) -> None:
+    """For cells that can move without end, a direction along which they do."""
+    unbounded = Component(
+        component.cells,
+        component.rows,
+        component.A,
+        np.where(np.isinf(component.up), 1.0, 0.0),
+        np.where(np.isinf(component.down), 1.0, 0.0),
+    )
+    asked = Requests(requests.cells[endless], requests.sides[endless], np.ones(len(endless)))
+    rays = sparse.coo_array(flow_reaches(unbounded, network, asked).deviations)
+    deviations.put_many(endless[rays.row], rays.col.astype(np.int64), rays.data)
+
+
+class LinearEngine:
+    """Answers by linear programmes on one persistent model.
+
+    From cell to cell only the cost changes, so that the primal simplex method goes on from
+    the last basis. Every optimum also serves as a witness for the other open requests.
+    """
+
+    def __init__(self, component: Component, solver: SolverFactory = HighsModel):
+        self._component = component
+        self._solver = solver
+        finite = np.concatenate([component.up, component.down])
+        finite = finite[np.isfinite(finite) & (finite > 0)]
+        # Solvers work with absolute tolerances: bring the cells to the size of 1.
+        self._scale = float(np.exp(np.log(finite).mean())) if len(finite) else 1.0
+        self._columns = sparse.csc_array(component.A)
+        self._magnitude = abs(component.A)
+        self._model = self._build()
+        self._asked: int | None = None
+
+    def _build(self) -> LinearSolver:
+        component = self._component
+        zeros = np.zeros(component.A.shape[0])
+        return self._solver(
+            component.A,
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=-component.down / self._scale,
+            upper=component.up / self._scale,
+        )
+
+    def reaches(self, requests: Requests) -> Reaches:
+        """Answer all requests, starting from a cold model so that the answers do not depend on
+        what was asked before.
+        """
+        count, n = len(requests), len(self._component.up)
+        amount = np.full(count, -1.0)
+        limit = np.full(count, np.inf)
+        deviations = SparseRows(count, n)
+        multipliers = SparseRows(count, self._component.A.shape[0])
+        capacity = requests.capacity(self._component.up, self._component.down)
+        everyone = np.arange(n)
+        relations = np.arange(self._component.A.shape[0])
+        cold = True
+        for number in range(count):
+            if amount[number] >= 0:
+                continue
+            cell, side = int(requests.cells[number]), int(requests.sides[number])
+            target = float(requests.targets[number])
+            x, g, proven = self._solve(cell, side, target, float(capacity[number]), cold)
+            cold = False
+            amount[number] = np.inf if proven is None else side * x[cell]
+            deviations.put(number, everyone, x)
+            if proven is None:
+                continue
+            if not amount[number] >= requests.targets[number] * (1 - TOLERANCE):
+                limit[number] = max(proven, amount[number])
+                multipliers.put(number, relations, g)
+            if requests.own is not None:
+                continue
+            for other, witness in self._witnesses(x, requests, amount < 0):
+                amount[other] = requests.sides[other] * witness[requests.cells[other]]
+                deviations.put(int(other), everyone, witness)
+        return Reaches(amount, limit, deviations.matrix(), multipliers.matrix())
+
+    def _witnesses(
+        self, x: Floats, requests: Requests, open_requests: Booleans
+    ) -> list[tuple[int, Floats]]:
+        """Open requests whose target x reaches, stretched as far as the bounds allow."""
+        found: list[tuple[int, Floats]] = []
+        for direction in (1.0, -1.0):
+            y = direction * x
+            stretch = self._room(y)
+            if not np.isfinite(stretch) or stretch <= 0:
+                continue
+            y = y * stretch
+            moved = requests.sides * y[requests.cells]
+            for other in np.flatnonzero(open_requests & (moved >= requests.targets)):
+                open_requests[other] = False
+                found.append((int(other), y))
+        return found
+
+    def _room(self, x: Floats) -> float:
+        """The largest factor by which x may be multiplied within the bounds."""
+        up, down = self._component.up, self._component.down
+        capacity = np.where(x > 0, up, down)[x != 0]
+        return float(np.min(capacity / np.abs(x[x != 0]), initial=np.inf))
+
+    def _solve(
+        self, cell: int, side: int, target: float, own: float, cold: bool
+    ) -> tuple[Floats, Floats, float | None]:
+        """Move one cell as far as possible; a limit of None means without end."""
+        attempts: list[tuple[bool, bool, Strategy]] = [
+            (False, cold, "primal"),
+            (False, True, "primal"),
+            (True, True, "dual"),
+        ]
+        for rebuild, from_cold, strategy in attempts:
+            if rebuild:
+                self._model = self._build()
+                self._asked = None
+            try:
+                self._ask(cell, side, own)
+                solution = self._model.solve(cold=from_cold, strategy=strategy)
+            except SolverError:
+                continue
+            if solution.status == "unbounded" and np.isinf(own):
+                ray = self._ray(cell, side)
+                if ray is not None:
+                    return ray, np.zeros(0), None
+                continue
+            answer = self._checked(solution, cell, side, target, own)
+            if answer is not None:
+                return answer
+        raise SolverError(
+            f"no reliable answer for cell {self._component.cells[cell]}: the solver's results "
+            "do not pass the check, also from a cold start. Look for extreme magnitudes among "
+            "the bounds"
+        )
+
+    def _ask(self, cell: int, side: int, own: float) -> None:
+        """Turn the model from the cell asked before to this one."""
+        up, down = self._component.up, self._component.down
+        if self._asked is not None and self._asked != cell:
+            last = np.array([self._asked])
+            self._model.set_cost(last, np.zeros(1))
+            self._model.set_bounds(last, -down[last] / self._scale, up[last] / self._scale)
+        here = np.array([cell])
+        self._model.set_cost(here, np.array([-float(side)]))
+        lower, upper = self._bounds(cell, side, own)
+        self._model.set_bounds(
+            here, np.array([-lower]) / self._scale, np.array([upper]) / self._scale
+        )
+        self._asked = cell
+
+    def _bounds(self, cell: int, side: int, own: float) -> tuple[float, float]:
+        """How far the asked cell may fall and rise."""
+        down, up = float(self._component.down[cell]), float(self._component.up[cell])
+        return (down, own) if side > 0 else (own, up)
+
+    def _checked(
+        self, solution: LinearSolution, cell: int, side: int, target: float, own: float
+    ) -> tuple[Floats, Floats, float] | None:
+        """The answer if it withstands recomputation, else None."""
+        component = self._component
+        m, n = component.A.shape
+        x = solution.x * self._scale
+        if solution.status != "optimal" or len(x) != n or not np.isfinite(x).all():
+            return None
+        up, down = component.up.copy(), component.down.copy()
+        down[cell], up[cell] = self._bounds(cell, side, own)
+        x = np.clip(x, -down, up)
+        terms = self._magnitude @ np.abs(x)
+        off = np.abs(component.A @ x)
+        if (off > TOLERANCE * terms + np.finfo(float).tiny).any():
+            return None
+        amount = side * x[cell]
+        if amount >= target * (1 - TOLERANCE):
+            # A consistent table that reaches the target is proof enough.
+            return x, np.zeros(m), np.inf
+        g = -solution.row_dual
+        if len(g) != m or not np.isfinite(g).all():
+            return None
+        proven = dual_limit(self._columns, g, cell, side, up, down)
+        allowed = GAP_TOLERANCE * max(abs(amount), abs(proven))
+        if not proven - amount <= max(allowed, TOLERANCE * float(terms.max(initial=0.0))):
+            return None
+        return x, g, proven
+
+    def _ray(self, cell: int, side: int) -> Floats | None:
+        """A direction without end for the cell: only cells without bound move along it."""
+        component = self._component
+        zeros = np.zeros(component.A.shape[0])
+        model = self._solver(
+            component.A,
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=np.where(np.isinf(component.down), -1.0, 0.0),
+            upper=np.where(np.isinf(component.up), 1.0, 0.0),
+        )
+        model.set_cost(np.array([cell]), np.array([-float(side)]))
+        solution = model.solve(cold=True)
+        x = solution.x
+        if solution.status != "optimal" or side * x[cell] <= 1e-6:
+            return None
+        x = np.where(np.abs(x) < TOLERANCE, 0.0, x)
+        if (np.abs(component.A @ x) > 1e-7).any():
+            return None
+        return x
+
+
+def dual_limit(
+    columns: sparse.csc_array[Any],
+    g: Floats,
+    cell: int,
+    side: int,
+    up: Floats,
+    down: Floats,
+) -> float:
+    """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g (3.10)."""
+    d = -(columns.T @ g)
+    d[cell] += side
+    return float(charges(d, np.where(d > 0, up, down), np.abs(g).max(initial=0.0)).sum())

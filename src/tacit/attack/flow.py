@@ -1,0 +1,215 @@
+"""Maximum flows, compiled: the attacker's engine for tables that are networks.
+
+An arc is a cell. It may carry between -down and up units of deviation from tail to head. The
+attacker who wants to raise cell s sends as much as possible from the head of s back to its
+tail through the other arcs; who wants to lower it, from tail to head.
+
+Dinic's algorithm: breadth-first levels, then a blocking flow. It ends after at most as many
+phases as there are nodes, whatever the real-valued capacities are, because every augmentation
+empties an arc exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def maximum_flows(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+]:
+    """Solve one maximum flow for each request, stopping early at its target.
+
+    Args:
+        first: For each node the start of its links.
+        link: Links out of the nodes: 2 * arc forwards, 2 * arc + 1 backwards.
+        tail: Tail of each arc.
+        head: Head of each arc.
+        up: Capacity of each arc forwards.
+        down: Capacity of each arc backwards.
+        cells: The arc to move in each request; the arc itself takes no part in the flow.
+        sides: 1 to raise the arc, -1 to lower it.
+        targets: Flow at which to stop.
+
+    Returns:
+        The flows reached, at most the targets; pointers, arcs and deviations of the flows in
+        sparse form (without the requested arc itself); for each request and node whether the
+        node is on the source side of a minimum cut, meaningful where the target was missed.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    residual = np.empty(2 * arcs)
+    for arc in range(arcs):
+        residual[2 * arc] = up[arc]
+        residual[2 * arc + 1] = down[arc]
+    count = len(cells)
+    value = np.zeros(count)
+    pointer = np.zeros(count + 1, np.int64)
+    flow_arc = np.empty(max(16, 8 * count), np.int64)
+    flow_amount = np.empty(len(flow_arc))
+    used = 0
+    cut = np.zeros((count, nodes), np.uint8)
+    level = np.empty(nodes, np.int64)
+    queue = np.empty(nodes, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+
+    for request in range(count):
+        own = cells[request]
+        if sides[request] > 0:
+            source, sink = head[own], tail[own]
+        else:
+            source, sink = tail[own], head[own]
+        target = targets[request]
+        total = 0.0
+        touched_count = 0
+        if source == sink:
+            # The arc is a loop: nothing restrains it.
+            total = target
+        while total < target:
+            level[:] = -1
+            level[source] = 0
+            queue[0] = source
+            front, back = 0, 1
+            while front < back and level[sink] < 0:
+                node = queue[front]
+                front += 1
+                for position in range(first[node], first[node + 1]):
+                    way = link[position]
+                    if residual[way] > 0.0 and way >> 1 != own:
+                        other = tail[way >> 1] if way & 1 else head[way >> 1]
+                        if level[other] < 0:
+                            level[other] = level[node] + 1
+                            queue[back] = other
+                            back += 1
+            if level[sink] < 0:
+                for node in range(nodes):
+                    cut[request, node] = level[node] >= 0
+                break
+            for position in range(back):
+                node = queue[position]
+                current[node] = first[node]
+            depth = 0
+            node = source
+            while True:
+                if node == sink:
+                    amount = target - total
+                    for step in range(depth):
+                        amount = min(amount, residual[path[step]])
+                    total += amount
+                    retreat = depth
+                    for step in range(depth - 1, -1, -1):
+                        way = path[step]
+                        residual[way] -= amount
+                        residual[way ^ 1] += amount
+                        arc = way >> 1
+                        if not is_touched[arc]:
+                            is_touched[arc] = 1
+                            touched[touched_count] = arc
+                            touched_count += 1
+                        if residual[way] <= 0.0:
+                            retreat = step
+                    if total >= target:
+                        break
+                    depth = retreat
+                    way = path[depth]
+                    node = head[way >> 1] if way & 1 else tail[way >> 1]
+                    continue
+                advanced = False
+                while current[node] < first[node + 1]:
+                    way = link[current[node]]
+                    if residual[way] > 0.0 and way >> 1 != own:
+                        other = tail[way >> 1] if way & 1 else head[way >> 1]
+                        if level[other] == level[node] + 1:
+                            path[depth] = way
+                            depth += 1
+                            node = other
+                            advanced = True
+                            break
+                    current[node] += 1
+                if advanced:
+                    continue
+                if depth == 0:
+                    break
+                level[node] = -2
+                depth -= 1
+                way = path[depth]
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+                current[node] += 1
+        value[request] = min(total, target)
+        for position in range(touched_count):
+            arc = touched[position]
+            is_touched[arc] = 0
+            amount = up[arc] - residual[2 * arc]
+            if np.isinf(up[arc]):
+                amount = residual[2 * arc + 1] - down[arc]
+            residual[2 * arc] = up[arc]
+            residual[2 * arc + 1] = down[arc]
+            if amount != 0.0:
+                if used == len(flow_arc):
+                    longer_arc = np.empty(2 * used, np.int64)
+                    longer_arc[:used] = flow_arc
+                    flow_arc = longer_arc
+                    longer_amount = np.empty(2 * used)
+                    longer_amount[:used] = flow_amount
+                    flow_amount = longer_amount
+                flow_arc[used] = arc
+                flow_amount[used] = amount
+                used += 1
+        pointer[request + 1] = used
+    return value, pointer, flow_arc[:used], flow_amount[:used], cut
+
+
+@njit(cache=True, nogil=True)
+def balance(
+    nodes: int,
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    tree: npt.NDArray[np.int64],
+    x: npt.NDArray[np.int64],
+    prime: int,
+) -> None:
+    """Change x on the arcs of a spanning forest, in place, so that every node balances."""
+    x[tree] = 0
+    surplus = np.zeros(nodes, np.int64)
+    for arc in range(len(tail)):
+        surplus[head[arc]] = (surplus[head[arc]] + x[arc]) % prime
+        surplus[tail[arc]] = (surplus[tail[arc]] - x[arc]) % prime
+    open_arcs = np.zeros(nodes, np.int64)
+    # The exclusive-or of a node's open arcs is the arc itself once only one is left.
+    mixed = np.zeros(nodes, np.int64)
+    for arc in tree:
+        for node in (tail[arc], head[arc]):
+            open_arcs[node] += 1
+            mixed[node] ^= arc
+    for start in range(nodes):
+        node = start
+        while open_arcs[node] == 1:
+            arc = mixed[node]
+            other = head[arc] if tail[arc] == node else tail[arc]
+            # What arrives too much at the node leaves through its last open arc.
+            x[arc] = surplus[node] if tail[arc] == node else (prime - surplus[node]) % prime
+            surplus[other] = (surplus[other] + surplus[node]) % prime
+            surplus[node] = 0
+            open_arcs[node] = 0
+            open_arcs[other] -= 1
+            mixed[other] ^= arc
+            node = other

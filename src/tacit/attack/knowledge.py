@@ -1,0 +1,229 @@
+"""What an attacker knows of each cell: how far it may lie from its true value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tacit.errors import InputError, ProblemError
+from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """How far each cell may move as far as the attacker can tell from that cell alone.
+
+    Attributes:
+        up: How far above its true value.
+        down: How far below its true value.
+    """
+
+    up: Floats
+    down: Floats
+
+    @classmethod
+    def of(cls, problem: Problem, solution: PublishedAs) -> Knowledge:
+        """What a reader of the publication knows.
+
+        Args:
+            problem: The true table.
+            solution: What is published: an outcome, a suppression, intervals, a mask of the
+                suppressed cells or their numbers.
+
+        Raises:
+            InputError: The solution does not fit the table.
+            ProblemError: A published interval does not contain the cell's true value.
+        """
+        solution = as_solution(problem, solution)
+        above, below = problem.upper - problem.value, problem.value - problem.lower
+        if isinstance(solution, Suppression):
+            hidden = solution.suppressed
+            up, down = np.where(hidden, above, 0.0), np.where(hidden, below, 0.0)
+        elif isinstance(solution, Intervals):
+            up = np.minimum(solution.upper - problem.value, above)
+            down = np.minimum(problem.value - solution.lower, below)
+        else:
+            raise InputError(
+                "adjusted values leave nothing to deduce: an audit of intervals needs a "
+                "suppression or published intervals"
+            )
+        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        outside = np.flatnonzero((up < -slack) | (down < -slack))
+        if len(outside):
+            raise ProblemError(
+                "the true value lies outside the bounds or the published interval: "
+                f"{problem.name_cells(outside)}",
+                cells=outside,
+            )
+        return cls(np.maximum(up, 0.0), np.maximum(down, 0.0))
+
+
+PublishedAs = Outcome | Solution | Booleans | Integers | Sequence[int]
+
+
+def as_solution(problem: Problem, given: PublishedAs) -> Solution:
+    """Bring the forms in which a solution may be given to one of the solution types."""
+    if isinstance(given, Outcome):
+        if given.solution is None:
+            raise InputError(f"the outcome is {given.status}: it has no solution to look at")
+        given = given.solution
+    n = problem.cell_count
+    if isinstance(given, Suppression):
+        length = len(given.suppressed)
+    elif isinstance(given, Intervals):
+        length = len(given.lower)
+    elif isinstance(given, Values):
+        length = len(given.value)
+    else:
+        array = np.asarray(given)
+        if array.dtype == bool:
+            length, given = len(array), Suppression(array)
+        else:
+            numbers = array.astype(np.int64)
+            outside = numbers[(numbers < 0) | (numbers >= n)]
+            if len(outside):
+                raise InputError(f"there is no cell {outside[0]}; cells are numbered 0 to {n - 1}")
+            mask = np.zeros(n, bool)
+            mask[numbers] = True
+            length, given = n, Suppression(mask)
+    if length != n:
+        raise InputError(f"the solution is about {length} cells, the table has {n}")
+    return given
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """Someone who wants to know more, and what they know besides the publication.
+
+    Attributes:
+        name: For reports.
+        known: Cells whose value the attacker knows exactly.
+        at_least: Cells that the attacker knows to be at least so much, for instance because
+            the attacker contributed that amount.
+        at_most: Cells that the attacker knows to be at most so much.
+        own: Cells that need no protection against this attacker: the levels that sensitivity
+            rules ask for already allow for contributors to the cell itself.
+        colluding: Cells whose values are known unless the cell itself is attacked: paper 003,
+            (9).
+    """
+
+    name: str = "external"
+    known: tuple[int, ...] = ()
+    at_least: Mapping[int, float] = field(default_factory=dict)
+    at_most: Mapping[int, float] = field(default_factory=dict)
+    own: frozenset[int] = frozenset()
+    colluding: tuple[int, ...] = ()
+
+    @classmethod
+    def external(cls) -> Attacker:
+        """A reader who knows the publication, the relations and the bounds."""
+        return cls()
+
+    @classmethod
+    def respondent(
+        cls,
+        contributions: Mapping[int, float],
+        *,
+        alone: Sequence[int] = (),
+        name: str = "respondent",
+    ) -> Attacker:
+        """A respondent who knows its own contributions.
+
+        Args:
+            contributions: Cell numbers and the amounts contributed to them.
+            alone: Cells where the respondent knows that nobody else contributes.
+            name: For reports.
+        """
+        return cls(
+            name=name,
+            known=tuple(alone),
+            at_least={
+                cell: amount for cell, amount in contributions.items() if cell not in set(alone)
+            },
+            own=frozenset(contributions) | frozenset(alone),
+        )
+
+    @classmethod
+    def coalition(cls, members: Sequence[Attacker], *, name: str = "coalition") -> Attacker:
+        """Several attackers who put together what they know."""
+        at_least: dict[int, float] = {}
+        at_most: dict[int, float] = {}
+        for member in members:
+            for cell, amount in member.at_least.items():
+                at_least[cell] = at_least.get(cell, 0.0) + amount
+            for cell, amount in member.at_most.items():
+                at_most[cell] = min(at_most.get(cell, np.inf), amount)
+        return cls(
+            name=name,
+            known=tuple(sorted({cell for member in members for cell in member.known})),
+            at_least=at_least,
+            at_most=at_most,
+            own=frozenset(cell for member in members for cell in member.own),
+            colluding=tuple(sorted({cell for member in members for cell in member.colluding})),
+        )
+
+    @classmethod
+    def all_singletons(cls, problem: Problem) -> Attacker:
+        """All single respondents together against each other cell: the worst case (9), (10)."""
+        return cls(
+            name="all singletons",
+            colluding=tuple(np.flatnonzero(problem.singleton >= 0).tolist()),
+        )
+
+    def learn(self, problem: Problem, knowledge: Knowledge) -> Knowledge:
+        """Add what this attacker knows to what everyone knows."""
+        up, down = knowledge.up.copy(), knowledge.down.copy()
+        for cells in (self.known, self.colluding, self.at_least, self.at_most):
+            outside = [cell for cell in cells if not 0 <= cell < problem.cell_count]
+            if outside:
+                raise InputError(
+                    f"attacker {self.name!r} knows about cell {outside[0]}, which does not exist"
+                )
+        exactly = np.array([*self.known, *self.colluding], np.int64)
+        up[exactly] = 0.0
+        down[exactly] = 0.0
+        for cell, amount in self.at_least.items():
+            down[cell] = min(down[cell], problem.value[cell] - amount)
+        for cell, amount in self.at_most.items():
+            up[cell] = min(up[cell], amount - problem.value[cell])
+        wrong = np.flatnonzero((up < 0) | (down < 0))
+        if len(wrong):
+            raise InputError(
+                f"attacker {self.name!r} holds for certain what is not so: "
+                f"{problem.name_cells(wrong)}"
+            )
+        return Knowledge(up, down)
+
+
+def singleton_respondents(problem: Problem) -> list[Attacker]:
+    """One attacker for each single respondent, who knows every cell it alone contributes to."""
+    cells = np.flatnonzero(problem.singleton >= 0)
+    respondents: dict[int, list[int]] = {}
+    for cell in cells.tolist():
+        respondents.setdefault(int(problem.singleton[cell]), []).append(cell)
+    return [
+        Attacker(name=f"respondent {number}", known=tuple(own), own=frozenset(own))
+        for number, own in respondents.items()
+    ]
+
+
+def largest_contributors(contributions: Mapping[int, Sequence[float]]) -> list[Attacker]:
+    """For each cell its largest contributor, who knows that the cell is at least that much.
+
+    Args:
+        contributions: Cell numbers and the contributions to them, in any order. A cell with a
+            single contribution is known exactly to its contributor.
+    """
+    attackers = []
+    for cell, amounts in contributions.items():
+        largest = max(amounts)
+        alone = (cell,) if len(amounts) == 1 else ()
+        attackers.append(
+            Attacker.respondent(
+                {cell: largest}, alone=alone, name=f"largest contributor to cell {cell}"
+            )
+        )
+    return attackers

@@ -1,0 +1,164 @@
+"""`Attack`: everything an attacker can deduce from one publication.
+
+Requests are grouped by component and cut into chunks of fixed size. A chunk is a pure task: it
+may run here, in another thread, another process or on another machine, and gives the same
+answer everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
+from tacit.attack.knowledge import Knowledge
+from tacit.attack.reach import Reaches, Requests, SparseRows
+from tacit.attack.shrink import Component, Structure, shrink
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.solver.highs import HighsModel
+
+FLOW_CHUNK = 512
+LINEAR_CHUNK = 128
+
+
+class Attack:
+    """What can be deduced by someone with the given knowledge.
+
+    Attributes:
+        shrunk: The attacker's problem after shrinking.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        knowledge: Knowledge,
+        *,
+        structure: Structure | None = None,
+        keep: Booleans | None = None,
+        networks: bool = True,
+        solver: SolverFactory = HighsModel,
+    ):
+        """Prepare the attack.
+
+        Args:
+            problem: The true table.
+            knowledge: What is known of each cell alone.
+            structure: The examined relations, if at hand from an earlier attack.
+            keep: Cells that will be asked for with a capacity of their own.
+            networks: Use maximum flows where possible; without, linear programmes only.
+            solver: Makes linear solvers.
+        """
+        structure = structure or Structure.of(problem, networks=networks)
+        self._problem = problem
+        self._solver = solver
+        self.shrunk = shrink(structure, knowledge.up, knowledge.down, keep=keep, networks=networks)
+
+    def reach(
+        self,
+        requests: Requests,
+        *,
+        executor: Executor | None = None,
+        progress: Callable[[int], bool] | None = None,
+    ) -> Reaches:
+        """Answer requests about any cells.
+
+        Args:
+            requests: What to find out.
+            executor: Runs the chunks; by default they run here, one after the other.
+            progress: Told how many requests have just been answered; returns True to stop.
+                What is then still open is marked as not answered.
+        """
+        place = self.shrunk.place[requests.cells]
+        m, n = self.shrunk.structure.A.shape
+        amount = np.zeros(len(requests))
+        limit = np.full(len(requests), np.inf)
+        answered = np.zeros(len(requests), bool)
+        deviations, multipliers = SparseRows(len(requests), n), SparseRows(len(requests), m)
+
+        still = np.flatnonzero(place < 0)
+        answered[still] = True
+        proven = still[requests.targets[still] > 0]
+        limit[proven] = 0.0
+        for start in range(0, len(proven), FLOW_CHUNK):
+            index = proven[start : start + FLOW_CHUNK]
+            self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
+        chunks = self._chunks(place)
+        for (component, index), answer in zip(
+            chunks, self._run(chunks, requests, executor), strict=False
+        ):
+            amount[index], limit[index] = answer.amount, answer.limit
+            answered[index] = True
+            found = sparse.coo_array(answer.deviations)
+            deviations.put_many(index[found.row], component.cells[found.col], found.data)
+            bounded = np.isfinite(answer.limit)
+            g = np.zeros((m, int(bounded.sum())))
+            g[component.rows] = answer.multipliers[bounded].toarray().T
+            self._put_proofs(multipliers, index[bounded], requests, g)
+            if progress is not None and progress(int(answered.sum())):
+                break
+        return Reaches(amount, limit, deviations.matrix(), multipliers.matrix(), answered)
+
+    def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:
+        """Complete multipliers found in a component and store them, a column a request."""
+        g = self.shrunk.lift(g, requests.cells[index], requests.sides[index])
+        relation, position = np.nonzero(g)
+        rows.put_many(index[position], relation, g[relation, position])
+
+    def _chunks(self, place: Integers) -> list[tuple[Component, Integers]]:
+        """Requests by component, cut into pieces whose size does not depend on who runs them."""
+        chunks = []
+        for number in np.unique(place[place >= 0]).tolist():
+            component = self.shrunk.components[number]
+            index = np.flatnonzero(place == number)
+            size = LINEAR_CHUNK if component.network is None else FLOW_CHUNK
+            chunks += [(component, index[i : i + size]) for i in range(0, len(index), size)]
+        return chunks
+
+    def _run(
+        self,
+        chunks: list[tuple[Component, Integers]],
+        requests: Requests,
+        executor: Executor | None,
+    ) -> Iterator[Reaches]:
+        local = [
+            requests.take(index).renumbered(np.searchsorted(component.cells, requests.cells[index]))
+            for component, index in chunks
+        ]
+        if executor is not None:
+            futures = [
+                executor.submit(solve_chunk, component, part, self._solver)
+                for (component, _), part in zip(chunks, local, strict=True)
+            ]
+            try:
+                for future in futures:
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+            return
+        engine, engine_of = None, None
+        for (component, _), part in zip(chunks, local, strict=True):
+            if component.network is not None:
+                yield flow_reaches(component, component.network, part)
+                continue
+            if engine is None or engine_of is not component:
+                engine, engine_of = LinearEngine(component, self._solver), component
+            yield engine.reaches(part)
+
+    def intervals(
+        self, cells: Integers, *, executor: Executor | None = None
+    ) -> tuple[Floats, Floats]:
+        """Smallest and largest value that the attacker can deduce for each cell."""
+        answer = self.reach(Requests.both_sides(cells), executor=executor)
+        value = self._problem.value[cells]
+        return value - answer.amount[len(cells) :], value + answer.amount[: len(cells)]
+
+
+def solve_chunk(component: Component, requests: Requests, solver: SolverFactory) -> Reaches:
+    """Answer requests about one component; a pure task for any worker."""
+    if component.network is not None:
+        return flow_reaches(component, component.network, requests)
+    return LinearEngine(component, solver).reaches(requests)

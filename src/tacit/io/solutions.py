@@ -1,0 +1,339 @@
+"""Solutions as files: read in three forms for the audit, written as the JSON of the contract.
+
+Read are a JSON object with `suppressed`, `intervals` or `values`; a plain list of the numbers
+of suppressed cells; and a JJ file, whose cells with status `u` or `m` are suppressed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.io.files import read_content, replacing
+from tacit.io.jj import CELL_FIELDS, read_jj_status
+from tacit.io.jj_faults import MOST_DIGITS
+from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.version import __version__
+
+_COMMENT = re.compile(rb"#[^\n]*")
+_SEPARATORS = bytes.maketrans(b",;", b"  ")
+
+
+def read_solution(path: str | Path, problem: Problem) -> Solution:
+    """Read a solution; its form is recognised by content.
+
+    - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
+      it. Cells without an interval are published exactly. Where `suppressed` and `intervals`
+      both appear, suppressed cells without an interval of their own may lie anywhere between
+      the bounds that an attacker knows. An end that is null is infinite.
+    - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
+      comments after `#`, or a JSON array.
+    - A JJ file of the same cells: status `u` and `m` are suppressed.
+
+    Sensitive cells that a list leaves out are taken as published.
+
+    Args:
+        path: The file, plain or gzip.
+        problem: The problem that the solution belongs to.
+
+    Raises:
+        InputError: The file cannot be read or does not fit the problem.
+    """
+    content = read_content(path)
+    start = content.lstrip()[:1]
+    if not start:
+        raise InputError("the file is empty; write [] where no cell is suppressed", path=path)
+    if start in (b"{", b"["):
+        reader = _JsonSolution(content, path, problem)
+        return reader.solution()
+    if _looks_like_jj(content):
+        return _jj_solution(path, problem)
+    return _listed_solution(content, path, problem)
+
+
+def _looks_like_jj(content: bytes) -> bool:
+    """Whether the third line that is not blank is that of a cell or a count of relations."""
+    start = [fields for line in content[:4096].split(b"\n") if (fields := line.split())][:4]
+    if len(start) < 3 or start[0] != [b"0"] or len(start[1]) != 1:
+        return False
+    if start[1] == [b"0"]:
+        return len(start) == 3 or b":" in start[3]
+    return len(start[2]) == CELL_FIELDS and start[2][3].isalpha()
+
+
+def _jj_solution(path: str | Path, problem: Problem) -> Suppression:
+    status = read_jj_status(path)
+    if len(status) != problem.cell_count:
+        raise InputError(
+            f"this JJ file has {len(status)} cells, the problem {problem.cell_count}; they do not "
+            "belong together",
+            path=path,
+        )
+    return Suppression((status == "u") | (status == "m"))
+
+
+def _listed_solution(content: bytes, path: str | Path, problem: Problem) -> Suppression:
+    text = _COMMENT.sub(b"", content).translate(_SEPARATORS)
+    entries = text.split()
+    if not entries:
+        raise InputError("the list holds no cell; write [] where none is suppressed", path=path)
+    if all(map(bytes.isdigit, entries)) and max(map(len, entries)) <= MOST_DIGITS:
+        cells = np.array(entries).astype(np.int64)
+        if cells.max() < problem.cell_count:
+            return _suppression(cells, problem)
+    raise _first_wrong_entry(text, path, problem.cell_count)
+
+
+def _first_wrong_entry(text: bytes, path: str | Path, n: int) -> InputError:
+    for number, line in enumerate(text.split(b"\n"), 1):
+        for position, entry in enumerate(line.split(), 1):
+            if not entry.isdigit():
+                return InputError(
+                    f"entry {position} is not a cell number; a solution is a JSON object, a list "
+                    "of cell numbers or a JJ file",
+                    path=path,
+                    line=number,
+                )
+            if len(entry) > MOST_DIGITS or int(entry) >= n:
+                return InputError(
+                    f"entry {position} is no cell of the problem; cells are 0 to {n - 1}",
+                    path=path,
+                    line=number,
+                )
+    return InputError("this is not a list of cell numbers", path=path)
+
+
+def _suppression(cells: Integers, problem: Problem) -> Suppression:
+    suppressed = np.zeros(problem.cell_count, bool)
+    suppressed[cells] = True
+    return Suppression(suppressed)
+
+
+class _JsonSolution:
+    """A solution in JSON, checked against its problem."""
+
+    def __init__(self, content: bytes, path: str | Path, problem: Problem):
+        self.path = path
+        self.problem = problem
+        try:
+            self.given = json.loads(content, parse_constant=self._refuse_constant)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"this is not valid JSON: {error.msg.lower()}", path=path, line=error.lineno
+            ) from None
+        except (UnicodeDecodeError, RecursionError, ValueError):
+            raise self._fault("this is not valid JSON") from None
+
+    def _refuse_constant(self, name: str) -> NoReturn:
+        raise self._fault(f"{name} is not valid JSON; an infinite end of an interval is null")
+
+    def _fault(self, message: str) -> InputError:
+        return InputError(message, path=self.path)
+
+    def solution(self) -> Solution:
+        given = self.given
+        n = self.problem.cell_count
+        if isinstance(given, list):
+            return _suppression(self._cells(given, "the list"), self.problem)
+        if given.get("cells", n) != n:
+            raise self._fault(
+                f"the solution is for another table: its number of cells is not the {n} of the "
+                "problem"
+            )
+        present = [key for key in ("suppressed", "intervals", "values") if key in given]
+        if not present:
+            status = given.get("status")
+            because = f" (its status is {status})" if status in _WITHOUT_SOLUTION else ""
+            raise self._fault(
+                f"there is no solution in this file{because}; expected is one of 'suppressed', "
+                "'intervals' and 'values'"
+            )
+        if "values" in present and len(present) > 1:
+            raise self._fault(f"'values' and {present[0]!r} cannot both be the solution")
+        for key in present:
+            if not isinstance(given[key], list):
+                raise self._fault(f"{key!r} must be a list")
+        if "values" in present:
+            return self._values(given["values"])
+        suppression = _suppression(
+            self._cells(given.get("suppressed", []), "'suppressed'"), self.problem
+        )
+        if "intervals" in present:
+            return self._intervals(given["intervals"], suppression.suppressed)
+        return suppression
+
+    def _cells(self, given: Sequence[Any], name: str) -> Integers:
+        n = self.problem.cell_count
+        # Python counts true as a whole number, so types are compared, not asked for.
+        if not set(map(type, given)) <= {int}:
+            wrong = next(i for i, entry in enumerate(given, 1) if type(entry) is not int)
+            raise self._fault(f"entry {wrong} of {name} is not a cell number")
+        if given and (min(given) < 0 or max(given) >= n):
+            wrong = next(i for i, entry in enumerate(given, 1) if not 0 <= entry < n)
+            raise self._fault(
+                f"entry {wrong} of {name} is no cell of the problem; cells are 0 to {n - 1}"
+            )
+        return np.array(given, np.int64)
+
+    def _values(self, given: list[Any]) -> Values:
+        n = self.problem.cell_count
+        if len(given) != n:
+            raise self._fault(f"'values' has {len(given)} entries; there are {n} cells")
+        values = self._floats(given, "'values'", missing=math.nan)
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            raise self._fault(f"entry {wrong[0] + 1} of 'values' must be a finite number")
+        return Values(values)
+
+    def _intervals(self, given: list[Any], suppressed: Booleans) -> Intervals:
+        if not set(map(type, given)) <= {list} or not set(map(len, given)) <= {3}:
+            wrong = next(
+                i for i, entry in enumerate(given, 1) if type(entry) is not list or len(entry) != 3
+            )
+            raise self._fault(f"entry {wrong} of 'intervals' must be [cell number, lower, upper]")
+        cells, lows, highs = zip(*given, strict=True) if given else ((), (), ())
+        cell = self._cells(cells, "the cell numbers of 'intervals'")
+        again = np.ones(len(cell), bool)
+        again[np.unique(cell, return_index=True)[1]] = False
+        self._refuse_interval(again, "this cell has one already")
+        low = self._floats(lows, "the lower ends of 'intervals'", missing=-math.inf)
+        high = self._floats(highs, "the upper ends of 'intervals'", missing=math.inf)
+        self._refuse_interval(low > high, "the lower end lies above the upper end")
+        never = (low == math.inf) | (high == -math.inf)
+        self._refuse_interval(never, "no number lies between its ends")
+        lower = np.where(suppressed, self.problem.lower, self.problem.value)
+        upper = np.where(suppressed, self.problem.upper, self.problem.value)
+        lower[cell] = low
+        upper[cell] = high
+        return Intervals(lower, upper)
+
+    def _refuse_interval(self, bad: Booleans, reason: str) -> None:
+        entries = np.flatnonzero(bad)
+        if len(entries):
+            raise self._fault(f"entry {entries[0] + 1} of 'intervals': {reason}")
+
+    def _floats(self, given: Sequence[Any], name: str, missing: float) -> Floats:
+        known = (int, float, type(None))
+        if not set(map(type, given)) <= set(known):
+            wrong = next(i for i, entry in enumerate(given, 1) if type(entry) not in known)
+            raise self._fault(f"entry {wrong} of {name} is not a number")
+        try:
+            numbers = np.array(given, np.float64)
+        except OverflowError:
+            raise self._fault(f"a number of {name} is too large") from None
+        return np.where(np.isnan(numbers), missing, numbers)
+
+
+_WITHOUT_SOLUTION = ("infeasible", "interrupted")
+
+
+def write_outcome_json(
+    outcome: Outcome, problem: Problem, input_name: str, path: str | Path
+) -> None:
+    """Write an outcome as one JSON object, one key a line.
+
+    Numbers that JSON does not know, such as an infinite bound, are written as null. The file
+    appears complete or not at all.
+
+    Args:
+        outcome: What a method found; its audit, if there is one, has `safe`, `checked` and
+            `exposed_cells`.
+        problem: The problem it was found for.
+        input_name: The name of the input as the user gave it.
+        path: Where to write; a name in `.gz` compresses.
+    """
+    report = outcome.report
+    changed = _not_published_exactly(outcome.solution, problem)
+    members: dict[str, Any] = {
+        "tacit": __version__,
+        "input": input_name,
+        "method": outcome.method,
+        "algorithm": outcome.algorithm,
+        "seed": outcome.seed,
+        "status": str(outcome.status),
+        "stopped_by": outcome.stopped_by,
+        "objective": _number(report.objective),
+        "bound": _number(report.bound),
+        "gap": _number(report.gap),
+        "seconds": _number(report.seconds),
+        "iterations": int(report.iterations),
+        "cuts": int(report.cuts),
+        "cells": problem.cell_count,
+        "sensitive": len(problem.sensitive),
+        "secondary": int(np.count_nonzero(changed & ~problem.is_sensitive)),
+        **_solution_members(outcome, problem, changed),
+        "audit": _audit_member(outcome.audit),
+        "trace": [
+            [_number(point.seconds), _number(point.objective), _number(point.bound)]
+            for point in report.trace
+        ],
+    }
+    lines = ",\n ".join(
+        f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
+        for key, member in members.items()
+    )
+    with replacing(path) as stream:
+        stream.write(f"{{{lines}}}\n".encode())
+
+
+def _not_published_exactly(solution: Solution | None, problem: Problem) -> Booleans:
+    """Cells that a reader does not see at their true value."""
+    if isinstance(solution, Suppression):
+        return solution.suppressed
+    if isinstance(solution, Intervals):
+        exact = (solution.lower == problem.value) & (solution.upper == problem.value)
+        return np.asarray(~exact)
+    if isinstance(solution, Values):
+        return np.asarray(solution.value != problem.value)
+    return np.zeros(problem.cell_count, bool)
+
+
+def _solution_members(outcome: Outcome, problem: Problem, changed: Booleans) -> dict[str, Any]:
+    solution = outcome.solution
+    if isinstance(solution, Suppression):
+        return {"suppressed": np.flatnonzero(solution.suppressed).tolist()}
+    if isinstance(solution, Values):
+        return {"values": _numbers(solution.value)}
+    if not isinstance(solution, Intervals):
+        return {}
+    members: dict[str, Any] = {}
+    if outcome.method == "combined":
+        # An interval that tells no more than the attacker knew is a suppressed cell.
+        blank = (solution.lower <= problem.lower) & (solution.upper >= problem.upper)
+        members["suppressed"] = np.flatnonzero(changed & blank).tolist()
+    cell = np.flatnonzero(changed)
+    ends = zip(
+        cell.tolist(), _numbers(solution.lower[cell]), _numbers(solution.upper[cell]), strict=True
+    )
+    members["intervals"] = [list(entry) for entry in ends]
+    return members
+
+
+def _audit_member(audit: Any) -> dict[str, Any] | None:
+    if audit is None:
+        return None
+    return {
+        "safe": bool(audit.safe),
+        "checked": int(audit.checked),
+        "exposed": [int(cell) for cell in audit.exposed_cells],
+    }
+
+
+def _number(number: float | None) -> float | None:
+    return float(number) if number is not None and math.isfinite(number) else None
+
+
+def _numbers(numbers: Floats) -> Sequence[float | None]:
+    """Numbers as JSON knows them: null where they are not finite."""
+    entries: list[float | None] = numbers.tolist()
+    for position in np.flatnonzero(~np.isfinite(numbers)).tolist():
+        entries[position] = None
+    return entries

@@ -1,0 +1,259 @@
+"""Several tables made one: common cells become one cell, all relations stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import TableError, first_few
+from tacit.problem import Booleans, Floats, Integers
+from tacit.table.grid import Grid
+from tacit.table.labels import CellLabels, name_cells
+from tacit.table.status import CellStatus, Statuses, status_array
+
+if TYPE_CHECKING:
+    from tacit.table.table import Table
+
+AGREEMENT_TOLERANCE = 1e-6
+"""Values of a common cell agree when they differ by at most this share of the larger one.
+
+Tables computed apart from each other add up in different orders and are rounded cell by cell.
+"""
+
+
+def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -> dict[str, Any]:
+    """The fields of the table that several tables make together; see `Table.link`."""
+    everything = _everything(tables, totals)
+    codes = _code_numbers(tables, everything)
+    coordinates = [_coordinates(table, codes) for table in tables]
+    numbers, cell_count = _cell_numbers(coordinates, codes)
+    grids = tuple(
+        Grid(grid.dimensions, grid.keys, number[grid.numbers])
+        for table, number in zip(tables, numbers, strict=True)
+        for grid in table.grids
+    )
+    merge = _Merge(tables, numbers, CellLabels(grids, cell_count), cell_count, tolerance)
+    value = merge.agreed("value")
+    where = np.zeros((cell_count, len(codes)), np.int64)
+    for number, coordinate in zip(numbers, coordinates, strict=True):
+        where[number] = coordinate
+    _refuse_left_out(grids, codes, where, value, merge.labels)
+    return {
+        "grids": grids,
+        "value": value,
+        "count": merge.agreed("count"),
+        "top": merge.tops(),
+        "status": merge.statuses(),
+        "weight": merge.first("weight"),
+        "lower": merge.combined("lower", np.fmax),
+        "upper": merge.combined("upper", np.fmin),
+        "lower_level": merge.combined("lower_level", np.fmax),
+        "upper_level": merge.combined("upper_level", np.fmax),
+        "sliding_level": merge.combined("sliding_level", np.fmax),
+        "totals": everything,
+        "backend": tables[0].backend,
+    }
+
+
+def _everything(tables: Sequence[Table], totals: Mapping[str, str]) -> dict[str, str]:
+    """For each dimension the code that stands for everything."""
+    everything: dict[str, str] = {}
+    for table in tables:
+        for name, code in table.totals.items():
+            everything.setdefault(name, str(totals.get(name, code)))
+    unknown = [name for name in totals if name not in everything]
+    if unknown:
+        raise TableError(
+            f"totals names {first_few(unknown)}; the dimensions are {first_few([*everything])}"
+        )
+    for name, code in everything.items():
+        if not any(code in grid.dimensions.get(name, ()) for t in tables for grid in t.grids):
+            raise TableError(f"no table has the code {code} in dimension {name}; correct totals")
+    for table in tables:
+        changed = [name for name, code in table.totals.items() if everything[name] != code]
+        if changed and len(table.grids) > 1:
+            raise TableError(
+                f"a table that is linked already has another total in {first_few(changed)}; link "
+                "all tables at once, with totals"
+            )
+    return everything
+
+
+def _code_numbers(
+    tables: Sequence[Table], everything: Mapping[str, str]
+) -> dict[str, dict[str, int]]:
+    """For each dimension a number for every code of any table; 0 stands for everything."""
+    found = {name: dict.fromkeys([code]) for name, code in everything.items()}
+    for table in tables:
+        for grid in table.grids:
+            for name, hierarchy in grid.dimensions.items():
+                found[name] |= dict.fromkeys(hierarchy.codes)
+    return {
+        name: {code: number for number, code in enumerate(codes)} for name, codes in found.items()
+    }
+
+
+def _coordinates(table: Table, codes: Mapping[str, Mapping[str, int]]) -> Integers:
+    """The code number of each cell in every dimension."""
+    coordinates = np.zeros((table.cell_count, len(codes)), np.int64)
+    for grid in reversed(table.grids):
+        for place, (name, hierarchy) in enumerate(grid.dimensions.items()):
+            number = np.array([codes[name][code] for code in hierarchy.codes])
+            coordinates[grid.numbers, [*codes].index(name)] = number[grid.positions[:, place]]
+    return coordinates
+
+
+def _cell_numbers(
+    coordinates: Sequence[Integers], codes: Mapping[str, Mapping[str, int]]
+) -> tuple[list[Integers], int]:
+    """Number cells with the same codes alike, in the order in which they first occur."""
+    every = np.concatenate(coordinates)
+    key = np.zeros(len(every), np.int64)
+    distinct = 1
+    for column, numbers in enumerate(codes.values()):
+        if distinct * len(numbers) > np.iinfo(np.int64).max:
+            _, key = np.unique(key, return_inverse=True)
+            distinct = len(every)
+        key = key * len(numbers) + every[:, column]
+        distinct *= len(numbers)
+    _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    ends = np.cumsum([len(part) for part in coordinates])[:-1]
+    return np.split(rank[inverse], ends), len(first)
+
+
+def _refuse_left_out(
+    grids: Sequence[Grid],
+    codes: Mapping[str, Mapping[str, int]],
+    where: Integers,
+    value: Floats,
+    labels: CellLabels,
+) -> None:
+    """A cell that a table leaves out, though it breaks its total down, has to be empty."""
+    for grid in grids:
+        inside = np.ones(len(value), bool)
+        keys = np.zeros(len(value), np.int64)
+        for column, (name, numbers) in enumerate(codes.items()):
+            if name not in grid.dimensions:
+                inside &= where[:, column] == 0
+                continue
+            hierarchy = grid.dimensions[name]
+            position = np.array([hierarchy.positions.get(code, -1) for code in numbers])
+            place = position[where[:, column]]
+            inside &= place >= 0
+            keys += place * grid.strides[[*grid.dimensions].index(name)]
+        inside[grid.numbers] = False
+        left_out = np.flatnonzero(inside & (value != 0))
+        if not len(left_out):
+            continue
+        absent = Grid(grid.dimensions, np.sort(keys[left_out]))
+        missing = np.zeros(len(left_out), bool)
+        for dimension in range(len(grid.shape)):
+            _, broken_down = grid.total_keys(dimension)
+            below, total = absent.total_keys(dimension)
+            missing[below] |= np.isin(total, broken_down) & (grid.find(total) >= 0)
+        if missing.any():
+            cells = left_out[np.argsort(keys[left_out])][missing]
+            names = [labels[cell] for cell in cells.tolist()]
+            raise TableError(
+                f"cells are left out of the table {' x '.join(grid.dimensions)}, which says they "
+                f"are empty, but are not empty in another: {name_cells(names)}; add them",
+                names,
+            )
+
+
+class _Merge:
+    """Columns of several tables, brought together cell by cell."""
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        numbers: Sequence[Integers],
+        labels: CellLabels,
+        cell_count: int,
+        tolerance: float,
+    ):
+        self._parts = list(zip(tables, numbers, strict=True))
+        self.labels = labels
+        self._cell_count = cell_count
+        self._tolerance = tolerance
+
+    def _refuse(self, bad: Booleans, text: str) -> None:
+        cells = np.flatnonzero(bad)
+        if len(cells):
+            names = [self.labels[cell] for cell in cells.tolist()]
+            raise TableError(f"{text}: {name_cells(names)}", names)
+
+    def _given(self, name: str) -> list[tuple[Floats, Integers]]:
+        given = [(getattr(table, name), number) for table, number in self._parts]
+        return [(column, number) for column, number in given if column is not None]
+
+    def combined(self, name: str, choose: np.ufunc) -> Floats | None:
+        """A column of which all tables say something, NaN where none does."""
+        given = self._given(name)
+        if not given:
+            return None
+        result = np.full(self._cell_count, np.nan)
+        for column, number in given:
+            result[number] = choose(result[number], column)
+        return result
+
+    def first(self, name: str) -> Floats | None:
+        """A column from the first table that has it."""
+        given = self._given(name)
+        if not given:
+            return None
+        result = np.full(self._cell_count, np.nan)
+        for column, number in reversed(given):
+            there = ~np.isnan(column)
+            result[number[there]] = column[there]
+        return result
+
+    def agreed(self, name: str) -> Any:
+        """A column on which all tables have to agree; the first gives it."""
+        result = self.first(name)
+        if result is None:
+            return None
+        differs = np.zeros(self._cell_count, bool)
+        for column, number in self._given(name):
+            mine = result[number]
+            allowed = self._tolerance * np.maximum(np.abs(mine), np.abs(column))
+            differs[number] |= np.abs(mine - column) > allowed
+        self._refuse(
+            differs,
+            f"the {name} of {np.count_nonzero(differs)} common cells differs between the tables; "
+            "correct them or link with a larger tolerance",
+        )
+        return result
+
+    def tops(self) -> Floats | None:
+        """The largest contributions from the first table that has them."""
+        given = self._given("top")
+        if not given:
+            return None
+        result = np.full((self._cell_count, max(top.shape[1] for top, _ in given)), np.nan)
+        for top, number in reversed(given):
+            there = ~np.isnan(top).all(axis=1)
+            result[number[there]] = np.nan
+            result[number[there], : top.shape[1]] = top[there]
+        return result
+
+    def statuses(self) -> Statuses:
+        """The strictest status; what must be published cannot be suppressed elsewhere."""
+        result = status_array(None, self._cell_count)
+        clash = np.zeros(self._cell_count, bool)
+        hidden = (CellStatus.SENSITIVE.value, CellStatus.SECONDARY.value)
+        for table, number in self._parts:
+            mine, theirs = result[number], table.status
+            both = (mine != CellStatus.SAFE.value) & (theirs != CellStatus.SAFE.value)
+            both &= mine != theirs
+            suppressed = np.isin(mine, hidden) & np.isin(theirs, hidden)
+            clash[number] |= both & ~suppressed
+            chosen = np.where(mine == CellStatus.SAFE.value, theirs, mine)
+            chosen[both & suppressed] = CellStatus.SENSITIVE.value
+            result[number] = chosen
+        self._refuse(clash, "the status of common cells contradicts between the tables")
+        return result

@@ -1,0 +1,413 @@
+"""`Table`: cells over dimensions with hierarchies, as statisticians hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import TableError, first_few
+from tacit.hierarchy import Hierarchy
+from tacit.problem import Booleans, Floats, Problem
+from tacit.table import linking, totals
+from tacit.table.frames import FrameReader, to_frame
+from tacit.table.grid import Grid, Relations, linked_relations
+from tacit.table.labels import CellLabels, name_cells
+from tacit.table.status import CellStatus, Statuses, status_array
+
+_OPTIONAL = (
+    "count",
+    "weight",
+    "lower",
+    "upper",
+    "lower_level",
+    "upper_level",
+    "sliding_level",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Table:
+    """Cells at combinations of codes, with all that is known about each.
+
+    A table is frozen: `replace` and `link` return new ones. Cells are in row-major order of the
+    codes; combinations of codes that do not occur are known to be empty. In columns other than
+    `value` and `status`, NaN stands for "not given". Build tables with `from_frame` or
+    `from_cube`.
+
+    Attributes:
+        grids: The tables that this one was linked from; one, if it was not linked.
+        value: The value of each cell; may be negative.
+        count: The number of contributors of each cell, if known.
+        top: The largest contributions of each cell, largest first, one row a cell, if known.
+        status: What is to happen to each cell, see `CellStatus`. A cell without contributors
+            is never `safe` but `empty`.
+        weight: The information lost when the cell is suppressed, if given.
+        lower: The lower bound that an attacker knows, if given.
+        upper: The upper bound that an attacker knows, if given.
+        lower_level: The lower protection level of each cell, if given.
+        upper_level: The upper protection level of each cell, if given.
+        sliding_level: The sliding protection level of each cell, if given.
+        totals: For each dimension the code that stands for everything.
+        backend: The data frame library that `to_frame` uses.
+    """
+
+    grids: tuple[Grid, ...]
+    value: Floats
+    count: Floats | None = None
+    top: Floats | None = None
+    status: Statuses = None  # type: ignore[assignment]
+    weight: Floats | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
+    lower_level: Floats | None = None
+    upper_level: Floats | None = None
+    sliding_level: Floats | None = None
+    totals: Mapping[str, str] = None  # type: ignore[assignment]
+    backend: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grids", tuple(self.grids))
+        if self.totals is None:
+            roots = {name: hierarchy.total for name, hierarchy in self.dimensions.items()}
+            object.__setattr__(self, "totals", roots)
+        value = np.array(self.value, np.float64)
+        n = len(value)
+        self._set("value", value, (n,))
+        self._refuse(~np.isfinite(value), "the value is missing or infinite")
+        for name in _OPTIONAL:
+            if getattr(self, name) is not None:
+                self._set(name, np.array(getattr(self, name), np.float64), (n,))
+        if self.top is not None:
+            top = np.array(self.top, np.float64)
+            self._set("top", totals.largest_first(top), (n, *top.shape[1:2]))
+        status = status_array(self.status, n)
+        if self.count is not None:
+            nobody = self.count == 0
+            self._refuse(self.count < 0, "the count is negative")
+            self._refuse(nobody & (value != 0), "there is a value but the count is zero")
+            status[nobody & (status == CellStatus.SAFE)] = CellStatus.EMPTY
+        self._set("status", status, (n,))
+
+    def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
+        if array.shape != shape:
+            raise TableError(
+                f"{name} has shape {array.shape}; it needs one entry for each of {shape[0]} cells"
+            )
+        array.setflags(write=False)
+        object.__setattr__(self, name, array)
+
+    def _refuse(self, bad: Booleans, text: str) -> None:
+        cells = np.flatnonzero(bad)
+        if len(cells):
+            names = [self.labels[cell] for cell in cells.tolist()]
+            raise TableError(f"{text}: {name_cells(names)}; correct the cells", names)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        dimensions: Mapping[str, Hierarchy | None],
+        *,
+        value: str = "value",
+        count: str | None = None,
+        top: Sequence[str] = (),
+        status: str | None = None,
+        weight: str | None = None,
+        lower: str | None = None,
+        upper: str | None = None,
+        lower_level: str | None = None,
+        upper_level: str | None = None,
+        sliding_level: str | None = None,
+        cells: Literal["auto", "all", "finest"] = "auto",
+    ) -> Self:
+        """From a data frame with one row a cell; all arguments but `cells` name its columns.
+
+        Where only the finest cells are given, totals are computed: values and counts are added,
+        and of the top contributions the largest are kept, which is right as long as nobody
+        contributes to two of the cells. Totals get none of the other columns.
+
+        Args:
+            frame: A data frame of pandas, polars or pyarrow, or a dict of columns.
+            dimensions: The dimensions (columns with codes) and their hierarchies. None puts the
+                codes that occur below one total, the code `Total`.
+            value: The column with the values.
+            count: The column with the number of contributors. Cells with none are empty.
+            top: The columns with the largest contributions, largest first.
+            status: The column with the status, see `CellStatus`.
+            weight: The column with the weights.
+            lower: The column with the lower bounds that an attacker knows.
+            upper: The column with the upper bounds that an attacker knows.
+            lower_level: The column with the lower protection levels.
+            upper_level: The column with the upper protection levels.
+            sliding_level: The column with the sliding protection levels.
+            cells: Whether the frame has `all` cells, totals included, or only the `finest`
+                ones; `auto` finds out from the codes that occur.
+
+        >>> table = Table.from_frame(
+        ...     {"region": ["N", "S", "N"], "sex": ["f", "f", "m"], "value": [1, 2, 3]},
+        ...     {"region": None, "sex": None},
+        ... )
+        >>> table
+        Table(region x sex, 8 cells, 0 sensitive)
+        >>> table.labels[7], table.relations.shape
+        ('region=S, sex=f', (6, 8))
+        """
+        reader = FrameReader(frame)
+        read = {name: reader.codes(name, given) for name, given in dimensions.items()}
+        grid = Grid({name: hierarchy for name, (hierarchy, _) in read.items()})
+        keys = np.zeros(reader.row_count, np.int64)
+        is_finest = np.ones(reader.row_count, bool)
+        for stride, (hierarchy, position) in zip(grid.strides, read.values(), strict=True):
+            keys += position * stride
+            is_finest &= hierarchy.is_leaf[position]
+        order = np.argsort(keys, kind="stable")
+        keys, is_finest = keys[order], is_finest[order]
+        _refuse_keys(grid, keys[1:][np.diff(keys) == 0], "cells occur more than once: {}")
+        grid = Grid(grid.dimensions, keys)
+        finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
+        if cells not in ("auto", "all", "finest"):
+            raise TableError(f"cells is {cells!r}; it can be auto, all or finest")
+
+        values = reader.numbers(value)[order]
+        counts = None if count is None else reader.numbers(count)[order]
+        tops = np.stack([reader.numbers(name)[order] for name in top], axis=1) if top else None
+        source = np.arange(len(order))
+        if finest_only:
+            _refuse_keys(
+                grid,
+                keys[~is_finest],
+                "cells are totals: {}; give the finest cells only, or read with cells='all'",
+            )
+            grid, source, values, counts, tops = totals.sparse_totals(grid, values, counts, tops)
+        else:
+            filled = np.ones(len(keys), bool) if counts is None else counts != 0
+            _refuse_keys(
+                grid,
+                grid.missing_totals(filled),
+                "totals are missing: {}; add them, or give the finest cells only and have all "
+                "totals computed",
+            )
+        named = {
+            "weight": weight,
+            "lower": lower,
+            "upper": upper,
+            "lower_level": lower_level,
+            "upper_level": upper_level,
+            "sliding_level": sliding_level,
+        }
+        optional: dict[str, Any] = {
+            field: np.where(source < 0, np.nan, reader.numbers(column)[order][source])
+            for field, column in named.items()
+            if column is not None
+        }
+        statuses: Any = None
+        if status is not None:
+            given = status_array(reader.entries(status), len(order))[order]
+            statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
+        return cls(
+            grids=(grid,),
+            value=values,
+            count=counts,
+            top=tops,
+            status=statuses,
+            backend=reader.backend,
+            **optional,
+        )
+
+    @classmethod
+    def from_cube(
+        cls,
+        values: npt.ArrayLike,
+        dimensions: Mapping[str, Hierarchy],
+        *,
+        counts: npt.ArrayLike | None = None,
+        top: npt.ArrayLike | None = None,
+    ) -> Self:
+        """From an array with one axis a dimension.
+
+        Args:
+            values: The values, either over the leaves of each dimension, and totals are
+                computed as in `from_frame`, or over all its codes.
+            dimensions: The dimensions with their hierarchies, in the order of the axes.
+            counts: The number of contributors, with the same axes.
+            top: The largest contributions, with the same axes and one more.
+        """
+        grid = Grid(dimensions)
+        cube = np.array(values, np.float64)
+        leaves = tuple(int(hierarchy.is_leaf.sum()) for hierarchy in grid.hierarchies)
+        if cube.shape not in (leaves, grid.shape):
+            raise TableError(
+                f"the values have shape {cube.shape}; it needs {leaves} for the leaves of each "
+                f"dimension or {grid.shape} for all codes"
+            )
+        extra = {
+            "counts": None if counts is None else np.array(counts, np.float64),
+            "top": None if top is None else np.array(top, np.float64),
+        }
+        for name, array in extra.items():
+            if array is not None and array.shape[: cube.ndim] != cube.shape:
+                raise TableError(f"{name} has shape {array.shape}; the values have {cube.shape}")
+        count, tops = extra["counts"], extra["top"]
+        if cube.shape != grid.shape:
+            cube = totals.dense_totals(cube, grid.dimensions)
+            count = None if count is None else totals.dense_totals(count, grid.dimensions)
+            tops = None if tops is None else totals.dense_tops(tops, grid.dimensions)
+        return cls(
+            grids=(grid,),
+            value=cube.ravel(),
+            count=None if count is None else count.ravel(),
+            top=None if tops is None else tops.reshape(cube.size, -1),
+        )
+
+    def __repr__(self) -> str:
+        names = " x ".join(self.dimensions)
+        if len(self.grids) > 1:
+            names = f"{len(self.grids)} linked tables over {', '.join(self.dimensions)}"
+        sensitive = np.count_nonzero(self.is_sensitive)
+        return f"Table({names}, {self.cell_count} cells, {sensitive} sensitive)"
+
+    @property
+    def cell_count(self) -> int:
+        """Number of cells."""
+        return len(self.value)
+
+    @property
+    def dimensions(self) -> dict[str, Hierarchy]:
+        """The hierarchy of each dimension; in linked tables the first one of each name."""
+        found: dict[str, Hierarchy] = {}
+        for grid in self.grids:
+            for name, hierarchy in grid.dimensions.items():
+                found.setdefault(name, hierarchy)
+        return found
+
+    @property
+    def is_sensitive(self) -> Booleans:
+        """The sensitive cells as a mask."""
+        return np.asarray(self.status == CellStatus.SENSITIVE.value)
+
+    @cached_property
+    def labels(self) -> CellLabels:
+        """Names of the cells such as `industry=A, region=North`, made when asked for."""
+        return CellLabels(self.grids, self.cell_count)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """All relations, one row each: -1 at a total and 1 at its children, summing to 0."""
+        A = linked_relations(self.grids, self.cell_count)
+        for array in (A.data, A.indices, A.indptr):
+            array.setflags(write=False)
+        return A
+
+    def codes(self, dimension: str) -> npt.NDArray[np.str_]:
+        """The code of each cell in one dimension; the total where its table lacks the dimension."""
+        if dimension not in self.totals:
+            raise TableError(
+                f"there is no dimension {dimension}; there are {first_few([*self.totals])}"
+            )
+        column = np.full(self.cell_count, self.totals[dimension], dtype=object)
+        for grid in reversed(self.grids):
+            if dimension in grid.dimensions:
+                place = [*grid.dimensions].index(dimension)
+                codes = np.array(grid.dimensions[dimension].codes, dtype=object)
+                column[grid.numbers] = codes[grid.positions[:, place]]
+        return column.astype(str)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """All cells as a data frame, confidential values included.
+
+        Columns are the dimensions, then `value`, `count`, `top_1` and so on, `status` and
+        whatever else is given. A column whose name is taken by a dimension is called `cell_...`.
+
+        Args:
+            backend: `pandas`, `polars`, `pyarrow`, or `dict` for a dict of arrays; by default
+                the library that the table came from.
+        """
+        cells: dict[str, npt.NDArray[Any]] = {"value": self.value}
+        if self.count is not None:
+            whole = bool(np.all(self.count == np.floor(self.count)))
+            cells["count"] = self.count.astype(np.int64) if whole else self.count
+        if self.top is not None:
+            cells |= {f"top_{rank + 1}": column for rank, column in enumerate(self.top.T)}
+        cells["status"] = self.status
+        for name in _OPTIONAL[1:]:
+            if getattr(self, name) is not None:
+                cells[name] = getattr(self, name)
+        columns: dict[str, npt.NDArray[Any]] = {name: self.codes(name) for name in self.totals}
+        for name, column in cells.items():
+            columns[f"cell_{name}" if name in columns else name] = column.copy()
+        return to_frame(columns, backend or self.backend)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same table with some columns changed."""
+        return dataclasses.replace(self, **changes)
+
+    def link(
+        self,
+        *others: Table,
+        totals: Mapping[str, str] | None = None,
+        tolerance: float = linking.AGREEMENT_TOLERANCE,
+    ) -> Table:
+        """One table of the cells of several, with the relations of all and each cell once.
+
+        Two cells are the same when they have the same code in each dimension, where a table
+        without a dimension has the code that stands for everything there. Hierarchies over the
+        same dimension may differ. The first table gives the value of a common cell; its bounds
+        are the tightest, its levels the highest, its other columns the first given.
+
+        Args:
+            others: The tables to link to this one.
+            totals: For a dimension the code that stands for everything, by default the total
+                of the first table with this dimension. The total of a table over a part of a
+                dimension is not this code, but a code of its own.
+            tolerance: Values and counts of a common cell may differ by this share.
+
+        Raises:
+            TableError: Common cells that differ, or a cell that another table leaves out.
+        """
+        return Table(**linking.link([self, *others], dict(totals or {}), tolerance))
+
+    def problem(self) -> Problem:
+        """The table as algorithms see it.
+
+        Attackers know bounds as given; where none is given, that cells are not negative, or
+        nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
+        be published. Each cell with one contributor counts as a respondent of its own.
+        """
+        everyone = np.arange(self.cell_count)
+        sensitive = np.flatnonzero(self.is_sensitive)
+        levels = {
+            name: self._filled(name, 0.0)[sensitive]
+            for name in ("lower_level", "upper_level", "sliding_level")
+        }
+        published = (CellStatus.PUBLISH.value, CellStatus.EMPTY.value)
+        can_be_negative = bool((self.value < 0).any())
+        return Problem(
+            value=self.value,
+            lower=self._filled("lower", -np.inf if can_be_negative else 0.0),
+            upper=self._filled("upper", np.inf),
+            weight=self._filled("weight", 1.0),
+            relations=self.relations,
+            sensitive=sensitive,
+            must_publish=np.isin(self.status, published),
+            singleton=np.where(self._filled("count", np.nan) == 1, everyone, -1),
+            labels=self.labels,
+            **levels,
+        )
+
+    def _filled(self, name: str, default: float) -> Floats:
+        column: Floats | None = getattr(self, name)
+        if column is None:
+            return np.full(self.cell_count, default)
+        return np.where(np.isnan(column), default, column)
+
+
+def _refuse_keys(grid: Grid, keys: Iterable[int], text: str) -> None:
+    names = [grid.label(key) for key in dict.fromkeys(int(key) for key in keys)]
+    if names:
+        raise TableError(text.format(name_cells(names)), names)
