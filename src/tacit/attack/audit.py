@@ -18,7 +18,7 @@ from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
-from tacit.errors import InputError
+from tacit.errors import InputError, ProblemError
 from tacit.observer import Observer
 from tacit.outcome import Intervals, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
@@ -113,7 +113,7 @@ class Audit:
     def exactly_disclosed(self) -> list[int]:
         """Cells that are not published, but whose value the first attacker can compute."""
         found = self.findings[0]
-        return found.cells[self._width_share(found) <= TOLERANCE].tolist()
+        return _numbers(found.cells[self._width_share(found) <= TOLERANCE])
 
     @property
     def narrowly_determined(self) -> list[int]:
@@ -121,7 +121,7 @@ class Audit:
         found = self.findings[0]
         share = self._width_share(found)
         narrow = (share > TOLERANCE) & (share <= NARROW)
-        return found.cells[narrow & ~self.problem.is_sensitive[found.cells]].tolist()
+        return _numbers(found.cells[narrow & ~self.problem.is_sensitive[found.cells]])
 
     def _width_share(self, found: AttackerFindings) -> Floats:
         """Interval widths as shares of the cells' values; inf where not known exactly."""
@@ -134,7 +134,7 @@ class Audit:
         for found in self.findings:
             found.evidence.check(self.problem, self.knowledge, found.attacker)
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
         """One row for each attacker and cell: interval, whether exact, whether exposed.
 
         Args:
@@ -183,10 +183,10 @@ class Audit:
         for found in self.findings:
             exposed = len({exposure.cell for exposure in found.exposures})
             lines.append(f"attacker {found.attacker.name}: {exposed} exposed")
-            for exposure in found.exposures[:10]:
-                lines.append(
-                    f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level"
-                )
+            lines.extend(
+                f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level"
+                for exposure in found.exposures[:10]
+            )
             if len(found.exposures) > 10:
                 lines.append(f"  and {len(found.exposures) - 10} more")
         if self.exactly_disclosed:
@@ -280,10 +280,12 @@ def audit(
     return Audit(problem, knowledge, tuple(findings), tuple(sorted(unchecked)), hidden)
 
 
+def _numbers(cells: Integers) -> list[int]:
+    return [int(cell) for cell in cells]
+
+
 def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
     """Refuse a table about which nothing can be deduced because it cannot be."""
-    from tacit.errors import ProblemError
-
     found = [v for v in problem.violations(tolerance) if v.condition in ("additivity", "bounds")]
     if found:
         raise ProblemError(

@@ -182,9 +182,7 @@ class Evidence:
             up[at] = np.where(self.sides[chunk] > 0, capacity[chunk], up[at])
             down[at] = np.where(self.sides[chunk] < 0, capacity[chunk], down[at])
             room = np.where(d > 0, up, down)
-            shown = charges(d, room, np.abs(g[chunk]).max(axis=1).toarray().reshape(-1, 1)).sum(
-                axis=1
-            )
+            shown = charges(d, room, abs(g[chunk]).max(axis=1).toarray().reshape(-1, 1)).sum(axis=1)
             allowed = self.limit[chunk] * (1 + tolerance) + tolerance * np.abs(
                 problem.value[self.cells[chunk]]
             )

@@ -1,0 +1,1 @@
+"""Small measurements, each a ratio against a baseline in the same run."""
