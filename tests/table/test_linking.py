@@ -267,8 +267,8 @@ def french(shared: Path) -> dict[str, tuple[pl.DataFrame, dict[str, Hierarchy | 
 def test_french_turnover_tables_become_one_problem(french: Any) -> None:
     """The four tables of the whole country share margins and add up to the last decimal.
 
-    Values have four decimals and totals were added before rounding could hurt: what remains is
-    the rounding of binary numbers, far below the default tolerance.
+    Their values have four decimals and add up in these; what remains is the rounding of binary
+    numbers, far below the default tolerance.
     """
     tables = [
         Table.from_frame(frame, dimensions, value="TOT", count="N_OBS", top=["MAX"])
@@ -298,7 +298,7 @@ def test_all_french_tables_become_one_problem(french: Any) -> None:
 
 @pytest.mark.shared
 def test_french_turnover_in_the_east_contradicts(french: Any) -> None:
-    """The turnover of the eastern table is another draw: its 52 common cells are all named."""
+    """The eastern table adds up, but none of its 52 common cells has the turnover of the others."""
     tables = [
         Table.from_frame(french[name][0], french[name][1], value="TOT")
         for name in ("nuts_size", "act_nuts_size")

@@ -46,6 +46,8 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
         requests.cells,
         requests.sides,
         np.minimum(wanted, ceiling),
+        np.full(len(requests), np.inf),
+        np.ones(len(up)),
     )
     endless = (amount >= ceiling) & np.isinf(wanted)
     deviations = SparseRows(len(requests), len(up))

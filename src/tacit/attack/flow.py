@@ -27,6 +27,8 @@ def maximum_flows(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
+    caps: npt.NDArray[np.float64],
+    share: npt.NDArray[np.float64],
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.int64],
@@ -46,6 +48,8 @@ def maximum_flows(
         cells: The arc to move in each request; the arc itself takes no part in the flow.
         sides: 1 to raise the arc, -1 to lower it.
         targets: Flow at which to stop.
+        caps: For each request a ceiling on all capacities; inf for none.
+        share: The share of each arc's capacity, after the ceiling, that may be used.
 
     Returns:
         The flows reached, at most the targets; pointers, arcs and deviations of the flows in
@@ -54,10 +58,9 @@ def maximum_flows(
     """
     nodes = len(first) - 1
     arcs = len(tail)
+    capacity = np.empty(2 * arcs)
     residual = np.empty(2 * arcs)
-    for arc in range(arcs):
-        residual[2 * arc] = up[arc]
-        residual[2 * arc + 1] = down[arc]
+    last_cap = -1.0
     count = len(cells)
     value = np.zeros(count)
     pointer = np.zeros(count + 1, np.int64)
@@ -78,6 +81,12 @@ def maximum_flows(
             source, sink = head[own], tail[own]
         else:
             source, sink = tail[own], head[own]
+        if caps[request] != last_cap:
+            last_cap = caps[request]
+            for arc in range(arcs):
+                capacity[2 * arc] = min(up[arc], last_cap) * share[arc]
+                capacity[2 * arc + 1] = min(down[arc], last_cap) * share[arc]
+            residual[:] = capacity
         target = targets[request]
         total = 0.0
         touched_count = 0
@@ -158,11 +167,11 @@ def maximum_flows(
         for position in range(touched_count):
             arc = touched[position]
             is_touched[arc] = 0
-            amount = up[arc] - residual[2 * arc]
-            if np.isinf(up[arc]):
-                amount = residual[2 * arc + 1] - down[arc]
-            residual[2 * arc] = up[arc]
-            residual[2 * arc + 1] = down[arc]
+            amount = capacity[2 * arc] - residual[2 * arc]
+            if np.isinf(capacity[2 * arc]):
+                amount = residual[2 * arc + 1] - capacity[2 * arc + 1]
+            residual[2 * arc] = capacity[2 * arc]
+            residual[2 * arc + 1] = capacity[2 * arc + 1]
             if amount != 0.0:
                 if used == len(flow_arc):
                     longer_arc = np.empty(2 * used, np.int64)

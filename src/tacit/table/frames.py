@@ -53,6 +53,8 @@ class FrameReader:
     def entries(self, name: str) -> list[Any]:
         """A column as a list."""
         column = self._column(name)
+        if isinstance(column, nw.Series):
+            return column.to_list()
         return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
     def numbers(self, name: str) -> Floats:

@@ -1,0 +1,389 @@
+"""Protection cuts: what a solution must pay so that the attacker does not come too close.
+
+Any row multipliers g give a valid cut (paper 002, (3.12) and (3.15)). With d = e_s - A'g,
+
+    sum over cells of (d+ up + d- down) y  >=  upper level of s,
+
+and each coefficient may be cut off at the level, because no more than that is ever needed. The
+art is to choose g. Here the attacker's problem is solved with capacities cut off at the level
+and multiplied by y, s itself free; in a network this finds a violated strengthened cut whenever
+there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.engines import SolverFactory
+from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.reach import Requests
+from tacit.attack.shrink import Structure
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.solver.highs import HighsModel
+
+VIOLATION = 1e-6
+"""A cut is violated when it misses its right-hand side by more than this share."""
+
+_DENOMINATOR = 2520.0
+"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Inequalities `coefficients y >= 1` that every safe suppression meets.
+
+    Attributes:
+        coefficients: One row a cut, scaled so that the right-hand side is 1.
+        cells: The sensitive cell that each cut protects.
+        sides: 1 for its upper level, -1 for its lower, 0 for its sliding level.
+    """
+
+    coefficients: sparse.csr_array[Any, Any]
+    cells: Integers
+    sides: Integers
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def violation(self, y: Floats) -> Floats:
+        """By how much y misses each cut; positive means violated."""
+        return np.asarray(1.0 - self.coefficients @ y)
+
+    def take(self, index: Any) -> Cuts:
+        """Some of the cuts."""
+        return Cuts(
+            sparse.csr_array(self.coefficients[index]), self.cells[index], self.sides[index]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalCuts:
+    """Inequalities `rise (upper - a) + fall (a - lower) >= level` for published intervals.
+
+    Attributes:
+        rise: Coefficients of the room above the true values.
+        fall: Coefficients of the room below.
+        level: Right-hand sides.
+        cells: The sensitive cell that each cut protects.
+        sides: 1 for its upper level, -1 for its lower, 0 for its sliding level.
+    """
+
+    rise: sparse.csr_array[Any, Any]
+    fall: sparse.csr_array[Any, Any]
+    level: Floats
+    cells: Integers
+    sides: Integers
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def violation(self, up: Floats, down: Floats) -> Floats:
+        """By how much the room left misses each cut; positive means violated."""
+        return np.asarray(self.level - self.rise @ up - self.fall @ down)
+
+
+class Separator:
+    """Finds protection cuts that a given point violates.
+
+    It keeps its models between calls: ask it again and again with changing points.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        structure: Structure | None = None,
+        attacker: Attacker | None = None,
+        solver: SolverFactory = HighsModel,
+    ):
+        """Prepare the separator.
+
+        Args:
+            problem: The true table.
+            structure: The examined relations, if at hand.
+            attacker: Against whom; by default someone who knows nothing more.
+            solver: Makes linear solvers.
+        """
+        self.problem = problem
+        self.structure = structure or Structure.of(problem)
+        attacker = attacker or Attacker.external()
+        may_hide = ~problem.must_publish
+        everything = Knowledge(
+            np.where(may_hide, problem.upper - problem.value, 0.0),
+            np.where(may_hide, problem.value - problem.lower, 0.0),
+        )
+        told = attacker.learn(problem, everything)
+        self.up, self.down = told.up, told.down
+        self._own = frozenset(attacker.own)
+        self._linear = _LinearSeparator(self.structure, self.up, self.down, solver)
+
+    def requests(self) -> Requests:
+        """Every sensitive cell with its upper and lower level, where there is one."""
+        problem = self.problem
+        theirs = np.array([cell not in self._own for cell in problem.sensitive.tolist()], bool)
+        cells = problem.sensitive[theirs]
+        both = Requests.both_sides(cells, problem.upper_level[theirs], problem.lower_level[theirs])
+        return both.take(both.targets > 0)
+
+    def sliding(self) -> tuple[Integers, Floats]:
+        """Sensitive cells with a sliding level, and the levels."""
+        theirs = np.array([cell not in self._own for cell in self.problem.sensitive.tolist()], bool)
+        asked = theirs & (self.problem.sliding_level > 0)
+        return self.problem.sensitive[asked], self.problem.sliding_level[asked]
+
+    def cuts(self, y: Floats, requests: Requests | None = None) -> Cuts:
+        """Violated cuts for a suppression vector, fractional or 0/1.
+
+        Args:
+            y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
+            requests: Cells, sides and levels to look at; by default all of the problem's,
+                sliding levels included.
+        """
+        y = np.clip(y, 0.0, 1.0)
+        y[self.problem.sensitive] = 1.0
+        found: list[tuple[Floats, int, int]] = []
+        asked = self.requests() if requests is None else requests
+        for number, d in self._multipliers(asked, self.up, self.down, asked.targets, y):
+            row = self._row(d, float(asked.targets[number]))
+            found.append((row, int(asked.cells[number]), int(asked.sides[number])))
+        if requests is None:
+            found += self._sliding_cuts(y)
+        n = self.problem.cell_count
+        rows = sparse.csr_array(np.array([row for row, _, _ in found]).reshape(len(found), n))
+        cuts = Cuts(
+            rows,
+            np.array([cell for _, cell, _ in found], np.int64),
+            np.array([side for _, _, side in found], np.int64),
+        )
+        return cuts.take(cuts.violation(y) > VIOLATION)
+
+    def _row(self, d: Floats, level: float) -> Floats:
+        """Coefficients of the strengthened cut, scaled to a right-hand side of 1."""
+        charge = np.abs(d) * np.where(d > 0, _finite(self.up, level), _finite(self.down, level))
+        return _rounded_off(np.minimum(charge / level, 1.0))
+
+    def _sliding_cuts(self, y: Floats) -> list[tuple[Floats, int, int]]:
+        """Cuts for sliding levels: what both sides charge together (3.16)."""
+        cells, levels = self.sliding()
+        found: list[tuple[Floats, int, int]] = []
+        for cell, level in zip(cells.tolist(), levels.tolist(), strict=True):
+            own = (min(self.up[cell], level), min(self.down[cell], level))
+            pair = Requests.both_sides(np.array([cell]), own[0], own[1])
+            charge = np.zeros(self.problem.cell_count)
+            settled = 0.0
+            hit = dict(self._multipliers(pair, self.up, self.down, np.full(2, level), y))
+            for number in (0, 1):
+                if number in hit:
+                    d = hit[number]
+                    charge += np.abs(d) * np.where(
+                        d > 0, _finite(self.up, level), _finite(self.down, level)
+                    )
+                else:
+                    # This side gets as far as the cell's own bound: count it as that.
+                    settled += own[number]
+            rest = level - settled
+            if hit and rest > 0:
+                found.append((_rounded_off(np.minimum(charge / rest, 1.0)), cell, 0))
+        return found
+
+    def interval_cuts(
+        self, up: Floats, down: Floats, requests: Requests | None = None
+    ) -> IntervalCuts:
+        """Violated cuts for published intervals.
+
+        Args:
+            up: Room above the true value in each published interval.
+            down: Room below.
+            requests: Cells, sides and levels to look at; by default all of the problem's.
+        """
+        asked = self.requests() if requests is None else requests
+        ones = np.ones(len(up))
+        found = [
+            (d, float(asked.targets[number]), int(asked.cells[number]), int(asked.sides[number]))
+            for number, d in self._multipliers(asked, up, down, asked.targets, ones)
+        ]
+        # The published interval of the cell itself must hold the level, too.
+        own = np.where(asked.sides > 0, up[asked.cells], down[asked.cells])
+        for number in np.flatnonzero(own < asked.targets * (1 - VIOLATION)).tolist():
+            d = np.zeros(self.problem.cell_count)
+            d[asked.cells[number]] = asked.sides[number]
+            found.append(
+                (
+                    d,
+                    float(asked.targets[number]),
+                    int(asked.cells[number]),
+                    int(asked.sides[number]),
+                )
+            )
+        n = self.problem.cell_count
+        reduced = np.array([each[0] for each in found]).reshape(len(found), n)
+        return IntervalCuts(
+            sparse.csr_array(np.maximum(reduced, 0.0)),
+            sparse.csr_array(np.maximum(-reduced, 0.0)),
+            np.array([each[1] for each in found]),
+            np.array([each[2] for each in found], np.int64),
+            np.array([each[3] for each in found], np.int64),
+        )
+
+    def _multipliers(
+        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Floats]]:
+        """For each request that misses its target its number and d = e_s - A'g over all cells."""
+        in_network = self.structure.in_network[requests.cells]
+        flows = np.flatnonzero(in_network)
+        if len(flows):
+            part = requests.take(flows)
+            for position, g in self._flow_multipliers(part, up, down, caps[flows], share):
+                yield int(flows[position]), self._reduced(g, part, position)
+        others = np.flatnonzero(~in_network)
+        if len(others):
+            part = requests.take(others)
+            for position, g in self._linear.multipliers(part, up, down, caps[others], share):
+                yield int(others[position]), self._reduced(g, part, position)
+
+    def _reduced(self, g: Floats, requests: Requests, position: int) -> Floats:
+        """Reduced costs d = e_s - A'g, with g scaled so that s itself costs nothing."""
+        cell, side = int(requests.cells[position]), int(requests.sides[position])
+        v = self.structure.columns.T @ g
+        if abs(v[cell]) > 1e-9:
+            v *= side / v[cell]
+        v[np.abs(v) < 1e-11] = 0.0
+        d = -v
+        d[cell] += side
+        return np.asarray(d)
+
+    def _flow_multipliers(
+        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Floats]]:
+        from tacit.attack.flow import maximum_flows
+
+        network = self.structure.network
+        assert network is not None
+        cells = np.flatnonzero(self.structure.in_network)
+        arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
+        amount, _, _, _, cut = maximum_flows(
+            network.first,
+            network.link,
+            network.tail,
+            network.head,
+            up[cells],
+            down[cells],
+            arc,
+            requests.sides,
+            requests.targets * (1 - VIOLATION),
+            caps,
+            share[cells],
+        )
+        missed = np.flatnonzero(amount < requests.targets * (1 - VIOLATION))
+        for start in range(0, len(missed), 256):
+            chunk = missed[start : start + 256]
+            sides = cut[chunk].astype(bool)
+            multipliers = network.multipliers(sides, self.problem.relation_count)
+            yield from zip(chunk.tolist(), multipliers, strict=True)
+
+
+class _LinearSeparator:
+    """Multipliers by linear programmes, for cells outside networks.
+
+    Deviations are measured in units of the level at hand: then almost all bounds are y itself,
+    whichever cell is asked, and the model moves little from request to request.
+    """
+
+    def __init__(self, structure: Structure, up: Floats, down: Floats, solver: SolverFactory):
+        self._structure = structure
+        movable: Booleans = ((up > 0) | (down > 0)) & ~structure.in_network
+        self._cells = np.flatnonzero(movable)
+        self._solver = solver
+        self._model: Any = None
+        self._rows = np.zeros(0, np.int64)
+
+    def _start(self) -> None:
+        A = sparse.csr_array(self._structure.A[:, self._cells])
+        self._rows = np.flatnonzero((np.diff(A.indptr) > 0) & self._structure.essential)
+        zeros = np.zeros(len(self._rows))
+        nothing = np.zeros(len(self._cells))
+        self._model = self._solver(
+            sparse.csr_array(A[self._rows]),
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=nothing,
+            upper=nothing,
+            tolerance=1e-7,
+        )
+        self._lower, self._upper = nothing.copy(), nothing.copy()
+        self._asked: int | None = None
+
+    def multipliers(
+        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Floats]]:
+        """Number and row multipliers of each request that misses its target."""
+        if self._model is None:
+            self._start()
+        where = np.full(len(up), -1, np.int64)
+        where[self._cells] = np.arange(len(self._cells))
+        up, down, share = up[self._cells], down[self._cells], share[self._cells]
+        cold = True
+        # Similar levels one after the other: fewer bounds change.
+        for number in np.lexsort((requests.cells, requests.targets)).tolist():
+            level, cap = float(requests.targets[number]), float(caps[number])
+            column, side = int(where[requests.cells[number]]), int(requests.sides[number])
+            if column < 0:
+                # The cell cannot move at all: no relation needs to be charged.
+                yield number, np.zeros(self._structure.A.shape[0])
+                continue
+            lower = -np.minimum(down, cap) * share / level
+            upper = np.minimum(up, cap) * share / level
+            lower[column], upper[column] = -np.inf, np.inf
+            solution = self._solve(column, side, lower, upper, cold)
+            cold = False
+            if solution is None or side * solution.x[column] >= 1 - VIOLATION:
+                continue
+            g = np.zeros(self._structure.A.shape[0])
+            g[self._rows] = _snapped(-solution.row_dual)
+            yield number, g
+
+    def _solve(self, column: int, side: int, lower: Floats, upper: Floats, cold: bool) -> Any:
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
+        if len(changed):
+            self._model.set_bounds(changed, lower[changed], upper[changed])
+            self._lower, self._upper = lower, upper
+        if self._asked is not None:
+            self._model.set_cost(np.array([self._asked]), np.zeros(1))
+        self._model.set_cost(np.array([column]), np.array([-float(side)]))
+        self._asked = column
+        for from_cold in (cold, True):
+            try:
+                solution = self._model.solve(cold=from_cold)
+            except SolverError:
+                continue
+            if solution.status == "optimal":
+                return solution
+            if solution.status == "unbounded":
+                # No relation restrains the cell: nothing to charge.
+                return None
+        raise SolverError("no reliable protection cut: the solver failed, also from a cold start")
+
+
+def _finite(capacity: Floats, level: float) -> Floats:
+    """Capacities with infinite ones cut off at a value that changes no strengthened cut."""
+    return np.where(np.isinf(capacity), 1e6 * level, capacity)
+
+
+def _snapped(g: Floats) -> Floats:
+    """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
+    near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
+    return np.where(np.abs(near - g) < 1e-6, near, g)
+
+
+def _rounded_off(row: Floats) -> Floats:
+    """Drop coefficients that are mere rounding; what they could give is taken off the rest."""
+    tiny = (row > 0) & (row < 1e-9)
+    dropped = float(row[tiny].sum())
+    row = np.where(tiny, 0.0, row)
+    return np.minimum(row / (1.0 - dropped), 1.0) if dropped else row

@@ -1,0 +1,1 @@
+"""Quality on instance sets: one script a published table, results committed beside it."""
