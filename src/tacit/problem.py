@@ -46,7 +46,7 @@ class Violation:
     relations: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Problem:
     """A table with linear relations, bounds, weights and sensitive cells.
 
@@ -78,39 +78,65 @@ class Problem:
     """
 
     value: Floats
-    lower: Floats = None  # type: ignore[assignment]
-    upper: Floats = None  # type: ignore[assignment]
-    weight: Floats = None  # type: ignore[assignment]
-    relations: sparse.csr_array[np.float64, tuple[int, int]] = None  # type: ignore[assignment]
-    rhs: Floats = None  # type: ignore[assignment]
-    sensitive: Integers = None  # type: ignore[assignment]
-    lower_level: Floats = None  # type: ignore[assignment]
-    upper_level: Floats = None  # type: ignore[assignment]
-    sliding_level: Floats = None  # type: ignore[assignment]
-    must_publish: Booleans = None  # type: ignore[assignment]
-    singleton: Integers = None  # type: ignore[assignment]
-    labels: Sequence[str] | None = None
+    lower: Floats
+    upper: Floats
+    weight: Floats
+    relations: sparse.csr_array[np.float64, tuple[int, int]]
+    rhs: Floats
+    sensitive: Integers
+    lower_level: Floats
+    upper_level: Floats
+    sliding_level: Floats
+    must_publish: Booleans
+    singleton: Integers
+    labels: Sequence[str] | None
 
-    def __post_init__(self) -> None:
-        value = _floats(self.value, "value", None)
-        n = len(value)
-        self._set("value", value)
-        self._set("lower", _floats(self.lower, "lower", n, default=0.0, infinite=True))
-        self._set("upper", _floats(self.upper, "upper", n, default=np.inf, infinite=True))
-        self._set("weight", _floats(self.weight, "weight", n, default=1.0))
-        A = _relations(self.relations, n)
+    def __init__(
+        self,
+        *,
+        value: npt.ArrayLike,
+        lower: npt.ArrayLike | None = None,
+        upper: npt.ArrayLike | None = None,
+        weight: npt.ArrayLike | None = None,
+        relations: Any = None,
+        rhs: npt.ArrayLike | None = None,
+        sensitive: npt.ArrayLike | None = None,
+        lower_level: npt.ArrayLike | None = None,
+        upper_level: npt.ArrayLike | None = None,
+        sliding_level: npt.ArrayLike | None = None,
+        must_publish: npt.ArrayLike | None = None,
+        singleton: npt.ArrayLike | None = None,
+        labels: Sequence[str] | None = None,
+    ):
+        a = _floats(value, "value", None)
+        n = len(a)
+        self._set("value", a)
+        self._set("lower", _floats(lower, "lower", n, default=0.0, infinite=True))
+        self._set("upper", _floats(upper, "upper", n, default=np.inf, infinite=True))
+        self._set("weight", _floats(weight, "weight", n, default=1.0))
+        A = _relations(relations, n)
         object.__setattr__(self, "relations", A)
-        self._set("rhs", _floats(self.rhs, "rhs", A.shape[0], default=0.0))
-        self._set_sensitive(n)
-        must_publish = np.zeros(n, bool) if self.must_publish is None else self.must_publish
-        self._set("must_publish", _shaped(np.array(must_publish, bool), "must_publish", n))
-        singleton = np.full(n, -1) if self.singleton is None else self.singleton
-        self._set("singleton", _shaped(np.array(singleton, np.int64), "singleton", n))
-        if self.labels is not None and len(self.labels) != n:
-            raise ProblemError(f"labels has {len(self.labels)} entries; there are {n} cells")
+        self._set("rhs", _floats(rhs, "rhs", A.shape[0], default=0.0))
+        object.__setattr__(self, "labels", labels)
+        if labels is not None and len(labels) != n:
+            raise ProblemError(f"labels has {len(labels)} entries; there are {n} cells")
+        self._set_sensitive(
+            np.array([] if sensitive is None else sensitive),
+            {
+                "lower_level": lower_level,
+                "upper_level": upper_level,
+                "sliding_level": sliding_level,
+            },
+        )
+        published = np.zeros(n, bool) if must_publish is None else np.array(must_publish, bool)
+        self._set("must_publish", _shaped(published, "must_publish", n))
+        respondent = np.full(n, -1) if singleton is None else np.array(singleton)
+        self._set("singleton", _shaped(respondent.astype(np.int64), "singleton", n))
 
-    def _set_sensitive(self, n: int) -> None:
-        sensitive = np.array([] if self.sensitive is None else self.sensitive)
+    def _set_sensitive(
+        self, sensitive: npt.NDArray[Any], levels: dict[str, npt.ArrayLike | None]
+    ) -> None:
+        n = self.cell_count
         if sensitive.dtype == bool:
             sensitive = np.flatnonzero(_shaped(sensitive, "sensitive (as a mask)", n))
         sensitive = sensitive.astype(np.int64)
@@ -129,8 +155,8 @@ class Problem:
                 f"{self.name_cells(cells)} listed twice as sensitive; list each once", cells=cells
             )
         self._set("sensitive", sensitive[order])
-        for name in ("lower_level", "upper_level", "sliding_level"):
-            level = _floats(getattr(self, name), name, len(sensitive), default=0.0)
+        for name, given in levels.items():
+            level = _floats(given, name, len(sensitive), default=0.0)
             self._set(name, level[order])
 
     def _set(self, name: str, array: npt.NDArray[Any]) -> None:
@@ -184,7 +210,8 @@ class Problem:
         if "sensitive" in changes:
             for name in ("lower_level", "upper_level", "sliding_level"):
                 changes.setdefault(name, None)
-        return dataclasses.replace(self, **changes)
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return type(self)(**{**fields, **changes})
 
     def residual(self, values: Floats | None = None) -> Floats:
         """`A x - b` for the given cell values, by default the true ones."""
