@@ -17,6 +17,109 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def send(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    residual: npt.NDArray[np.float64],
+    own: int,
+    source: int,
+    sink: int,
+    target: float,
+    level: npt.NDArray[np.int64],
+    queue: npt.NDArray[np.int64],
+    current: npt.NDArray[np.int64],
+    path: npt.NDArray[np.int64],
+    touched: npt.NDArray[np.int64],
+    is_touched: npt.NDArray[np.uint8],
+) -> tuple[float, int]:
+    """Send up to `target` from source to sink without using arc `own`, changing `residual`.
+
+    The other arguments are work space: per node `level`, `queue`, `current`, `path` (one
+    longer), per arc `touched` and `is_touched` (all zero on entry; the caller clears it again).
+
+    Returns:
+        The amount sent and the number of arcs touched. If the target is missed, the nodes with
+        `level` of at least 0 are the source side of a minimum cut.
+    """
+    total = 0.0
+    touched_count = 0
+    if source == sink:
+        # The arc is a loop: nothing restrains it.
+        return target, 0
+    while total < target:
+        level[:] = -1
+        level[source] = 0
+        queue[0] = source
+        front, back = 0, 1
+        while front < back and level[sink] < 0:
+            node = queue[front]
+            front += 1
+            for position in range(first[node], first[node + 1]):
+                way = link[position]
+                if residual[way] > 0.0 and way >> 1 != own:
+                    other = tail[way >> 1] if way & 1 else head[way >> 1]
+                    if level[other] < 0:
+                        level[other] = level[node] + 1
+                        queue[back] = other
+                        back += 1
+        if level[sink] < 0:
+            break
+        for position in range(back):
+            node = queue[position]
+            current[node] = first[node]
+        depth = 0
+        node = source
+        while True:
+            if node == sink:
+                amount = target - total
+                for step in range(depth):
+                    amount = min(amount, residual[path[step]])
+                total += amount
+                retreat = depth
+                for step in range(depth - 1, -1, -1):
+                    way = path[step]
+                    residual[way] -= amount
+                    residual[way ^ 1] += amount
+                    arc = way >> 1
+                    if not is_touched[arc]:
+                        is_touched[arc] = 1
+                        touched[touched_count] = arc
+                        touched_count += 1
+                    if residual[way] <= 0.0:
+                        retreat = step
+                if total >= target:
+                    break
+                depth = retreat
+                way = path[depth]
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+                continue
+            advanced = False
+            while current[node] < first[node + 1]:
+                way = link[current[node]]
+                if residual[way] > 0.0 and way >> 1 != own:
+                    other = tail[way >> 1] if way & 1 else head[way >> 1]
+                    if level[other] == level[node] + 1:
+                        path[depth] = way
+                        depth += 1
+                        node = other
+                        advanced = True
+                        break
+                current[node] += 1
+            if advanced:
+                continue
+            if depth == 0:
+                break
+            level[node] = -2
+            depth -= 1
+            way = path[depth]
+            node = head[way >> 1] if way & 1 else tail[way >> 1]
+            current[node] += 1
+    return min(total, target), touched_count
+
+
+@njit(cache=True, nogil=True)
 def maximum_flows(
     first: npt.NDArray[np.int64],
     link: npt.NDArray[np.int64],
@@ -74,96 +177,37 @@ def maximum_flows(
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
     is_touched = np.zeros(arcs, np.uint8)
-
     for request in range(count):
         own = cells[request]
-        if sides[request] > 0:
-            source, sink = head[own], tail[own]
-        else:
-            source, sink = tail[own], head[own]
+        source, sink = head[own], tail[own]
+        if sides[request] < 0:
+            source, sink = sink, source
         if caps[request] != last_cap:
             last_cap = caps[request]
             for arc in range(arcs):
                 capacity[2 * arc] = min(up[arc], last_cap) * share[arc]
                 capacity[2 * arc + 1] = min(down[arc], last_cap) * share[arc]
             residual[:] = capacity
-        target = targets[request]
-        total = 0.0
-        touched_count = 0
-        if source == sink:
-            # The arc is a loop: nothing restrains it.
-            total = target
-        while total < target:
-            level[:] = -1
-            level[source] = 0
-            queue[0] = source
-            front, back = 0, 1
-            while front < back and level[sink] < 0:
-                node = queue[front]
-                front += 1
-                for position in range(first[node], first[node + 1]):
-                    way = link[position]
-                    if residual[way] > 0.0 and way >> 1 != own:
-                        other = tail[way >> 1] if way & 1 else head[way >> 1]
-                        if level[other] < 0:
-                            level[other] = level[node] + 1
-                            queue[back] = other
-                            back += 1
-            if level[sink] < 0:
-                for node in range(nodes):
-                    cut[request, node] = level[node] >= 0
-                break
-            for position in range(back):
-                node = queue[position]
-                current[node] = first[node]
-            depth = 0
-            node = source
-            while True:
-                if node == sink:
-                    amount = target - total
-                    for step in range(depth):
-                        amount = min(amount, residual[path[step]])
-                    total += amount
-                    retreat = depth
-                    for step in range(depth - 1, -1, -1):
-                        way = path[step]
-                        residual[way] -= amount
-                        residual[way ^ 1] += amount
-                        arc = way >> 1
-                        if not is_touched[arc]:
-                            is_touched[arc] = 1
-                            touched[touched_count] = arc
-                            touched_count += 1
-                        if residual[way] <= 0.0:
-                            retreat = step
-                    if total >= target:
-                        break
-                    depth = retreat
-                    way = path[depth]
-                    node = head[way >> 1] if way & 1 else tail[way >> 1]
-                    continue
-                advanced = False
-                while current[node] < first[node + 1]:
-                    way = link[current[node]]
-                    if residual[way] > 0.0 and way >> 1 != own:
-                        other = tail[way >> 1] if way & 1 else head[way >> 1]
-                        if level[other] == level[node] + 1:
-                            path[depth] = way
-                            depth += 1
-                            node = other
-                            advanced = True
-                            break
-                    current[node] += 1
-                if advanced:
-                    continue
-                if depth == 0:
-                    break
-                level[node] = -2
-                depth -= 1
-                way = path[depth]
-                node = head[way >> 1] if way & 1 else tail[way >> 1]
-                current[node] += 1
-        value[request] = min(total, target)
+        value[request], touched_count = send(
+            first,
+            link,
+            tail,
+            head,
+            residual,
+            own,
+            source,
+            sink,
+            targets[request],
+            level,
+            queue,
+            current,
+            path,
+            touched,
+            is_touched,
+        )
+        if value[request] < targets[request]:
+            for node in range(nodes):
+                cut[request, node] = level[node] >= 0
         for position in range(touched_count):
             arc = touched[position]
             is_touched[arc] = 0

@@ -1,0 +1,1 @@
+"""Methods: each makes a table safe in its own way."""

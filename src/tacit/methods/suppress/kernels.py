@@ -1,0 +1,294 @@
+"""Compiled loops of the suppression heuristics for networks.
+
+Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; room of
+the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tacit.attack.flow import send
+
+
+@njit(cache=True, nogil=True)
+def protect_by_paths(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    hidden: npt.NDArray[np.bool_],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Protect one request after the other by shortest paths (paper 003, Figure 14).
+
+    What hidden arcs already allow is used first. For the rest, paths from one end of the cell
+    to the other are sought along which every arc has room; an arc that is not yet hidden costs
+    its weight, more if its room is smaller than what is missing. The arcs of a path become
+    hidden, in place.
+
+    Returns:
+        For each request what is still missing; positive where protection is impossible.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    missing = np.zeros(len(cells))
+    residual = np.zeros(2 * arcs)
+    level = np.empty(nodes, np.int64)
+    queue = np.empty(nodes, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    distance = np.empty(nodes)
+    came = np.empty(nodes, np.int64)
+    heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
+    heap_key = np.empty(2 * arcs + nodes + 1)
+    for request in range(len(cells)):
+        own = cells[request]
+        source, sink = head[own], tail[own]
+        if sides[request] < 0:
+            source, sink = sink, source
+        if source == sink:
+            continue
+        for arc in range(arcs):
+            if hidden[arc]:
+                residual[2 * arc] = up[arc]
+                residual[2 * arc + 1] = down[arc]
+            else:
+                residual[2 * arc] = 0.0
+                residual[2 * arc + 1] = 0.0
+        target = targets[request]
+        sent, touched_count = send(
+            first,
+            link,
+            tail,
+            head,
+            residual,
+            own,
+            source,
+            sink,
+            target,
+            level,
+            queue,
+            current,
+            path,
+            touched,
+            is_touched,
+        )
+        for position in range(touched_count):
+            is_touched[touched[position]] = 0
+        rest = target - sent
+        if rest <= 1e-9 * target:
+            continue
+        # From here on every arc may carry, those not hidden at a price.
+        for arc in range(arcs):
+            if not hidden[arc]:
+                residual[2 * arc] = up[arc]
+                residual[2 * arc + 1] = down[arc]
+        while rest > 1e-9 * target:
+            distance[:] = np.inf
+            distance[source] = 0.0
+            came[:] = -1
+            size = 1
+            heap_node[0] = source
+            heap_key[0] = 0.0
+            while size > 0:
+                node, key = heap_node[0], heap_key[0]
+                size -= 1
+                last_node, last_key = heap_node[size], heap_key[size]
+                place = 0
+                while True:
+                    child = 2 * place + 1
+                    if child >= size:
+                        break
+                    if child + 1 < size and heap_key[child + 1] < heap_key[child]:
+                        child += 1
+                    if heap_key[child] >= last_key:
+                        break
+                    heap_node[place], heap_key[place] = heap_node[child], heap_key[child]
+                    place = child
+                heap_node[place], heap_key[place] = last_node, last_key
+                if key > distance[node]:
+                    continue
+                if node == sink:
+                    break
+                for position in range(first[node], first[node + 1]):
+                    way = link[position]
+                    arc = way >> 1
+                    room = residual[way]
+                    if arc == own or room <= 1e-9 * target:
+                        continue
+                    price = 0.0
+                    if not hidden[arc]:
+                        price = cost[arc] * max(1.0, rest / room)
+                    elif room < rest:
+                        # A tie-breaker towards hidden arcs with enough room.
+                        price = 1e-12
+                    other = tail[arc] if way & 1 else head[arc]
+                    through = key + price
+                    if through < distance[other]:
+                        distance[other] = through
+                        came[other] = way
+                        place = size
+                        size += 1
+                        while place > 0:
+                            parent = (place - 1) // 2
+                            if heap_key[parent] <= through:
+                                break
+                            heap_node[place] = heap_node[parent]
+                            heap_key[place] = heap_key[parent]
+                            place = parent
+                        heap_node[place], heap_key[place] = other, through
+            if came[sink] < 0:
+                missing[request] = rest
+                break
+            amount = rest
+            node = sink
+            while node != source:
+                way = came[node]
+                amount = min(amount, residual[way])
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+            node = sink
+            while node != source:
+                way = came[node]
+                residual[way] -= amount
+                residual[way ^ 1] += amount
+                hidden[way >> 1] = True
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+            rest -= amount
+    return missing
+
+
+@njit(cache=True, nogil=True)
+def publish_again(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+    candidates: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Clean up: publish arcs again, one candidate after the other, where all stays safe.
+
+    For every request a flow that protects it is remembered; publishing an arc concerns only
+    the requests whose flow uses it.
+
+    Returns:
+        For each candidate whether it can be published.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    count = len(cells)
+    capacity = np.empty(2 * arcs)
+    for arc in range(arcs):
+        capacity[2 * arc] = up[arc]
+        capacity[2 * arc + 1] = down[arc]
+    residual = capacity.copy()
+    uses = np.zeros((arcs, count), np.uint8)
+    level = np.empty(nodes, np.int64)
+    queue = np.empty(nodes, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    published = np.zeros(len(candidates), np.bool_)
+    concerned = np.empty(count, np.int64)
+    flow_arc = np.empty(1024, np.int64)
+    flow_start = np.zeros(count + 1, np.int64)
+    offender = -1
+    for number in range(-1, len(candidates)):
+        # The first round, number -1, finds a flow for every request.
+        arc = -1
+        concerned_count = 0
+        if number < 0:
+            for request in range(count):
+                concerned[request] = request
+            concerned_count = count
+        else:
+            arc = candidates[number]
+            if offender >= 0 and uses[arc, offender]:
+                concerned[0] = offender
+                concerned_count = 1
+            for request in range(count):
+                if uses[arc, request] and request != offender:
+                    concerned[concerned_count] = request
+                    concerned_count += 1
+            capacity[2 * arc] = 0.0
+            capacity[2 * arc + 1] = 0.0
+            residual[2 * arc] = 0.0
+            residual[2 * arc + 1] = 0.0
+        fine = True
+        used = 0
+        for position in range(concerned_count):
+            request = concerned[position]
+            own = cells[request]
+            source, sink = head[own], tail[own]
+            if sides[request] < 0:
+                source, sink = sink, source
+            sent, touched_count = send(
+                first,
+                link,
+                tail,
+                head,
+                residual,
+                own,
+                source,
+                sink,
+                targets[request],
+                level,
+                queue,
+                current,
+                path,
+                touched,
+                is_touched,
+            )
+            flow_start[position] = used
+            for place in range(touched_count):
+                moved = touched[place]
+                is_touched[moved] = 0
+                if residual[2 * moved] != capacity[2 * moved]:
+                    if used == len(flow_arc):
+                        longer = np.empty(2 * used, np.int64)
+                        longer[:used] = flow_arc
+                        flow_arc = longer
+                    flow_arc[used] = moved
+                    used += 1
+                residual[2 * moved] = capacity[2 * moved]
+                residual[2 * moved + 1] = capacity[2 * moved + 1]
+            if number < 0:
+                for place in range(flow_start[position], used):
+                    uses[flow_arc[place], request] = 1
+                used = 0
+            elif sent < targets[request]:
+                fine = False
+                offender = request
+                break
+        if number < 0:
+            continue
+        if not fine:
+            capacity[2 * arc] = up[arc]
+            capacity[2 * arc + 1] = down[arc]
+            residual[2 * arc] = up[arc]
+            residual[2 * arc + 1] = down[arc]
+            continue
+        published[number] = True
+        flow_start[concerned_count] = used
+        for position in range(concerned_count):
+            request = concerned[position]
+            for other in range(arcs):
+                uses[other, request] = 0
+            for place in range(flow_start[position], flow_start[position + 1]):
+                uses[flow_arc[place], request] = 1
+    return published
