@@ -1,5 +1,130 @@
-"""tacit: publish statistical tables without giving anybody away."""
+"""tacit: publish statistical tables without giving anybody away.
+
+Everything a user needs is here; it is imported when it is first used, so that `import tacit`
+costs nothing.
+
+>>> import tacit
+>>> tacit.Problem(value=[20, 22, 42], relations=[[1, 1, -1]], rhs=[0])
+Problem(3 cells, 1 relation, 0 sensitive)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from tacit.version import __version__
 
-__all__ = ["__version__"]
+__all__ = [
+    "Attack",
+    "Attacker",
+    "Audit",
+    "EvidenceError",
+    "Hierarchy",
+    "HierarchyError",
+    "InputError",
+    "Intervals",
+    "Knowledge",
+    "Observer",
+    "Options",
+    "Outcome",
+    "Problem",
+    "ProblemError",
+    "Report",
+    "SolverError",
+    "Status",
+    "Suppression",
+    "Table",
+    "TableError",
+    "TacitError",
+    "Values",
+    "Violation",
+    "__version__",
+    "audit",
+    "examples",
+    "generators",
+    "problem_from_frames",
+    "problem_to_frame",
+    "problem_to_frames",
+    "read_audit",
+    "read_jj",
+    "read_solution",
+    "write_audit",
+    "write_jj",
+]
+
+_HOMES = {
+    "Attack": "tacit.attack.sweep",
+    "Attacker": "tacit.attack.knowledge",
+    "Audit": "tacit.attack.audit",
+    "EvidenceError": "tacit.attack.evidence",
+    "Hierarchy": "tacit.hierarchy",
+    "HierarchyError": "tacit.errors",
+    "InputError": "tacit.errors",
+    "Intervals": "tacit.outcome",
+    "Knowledge": "tacit.attack.knowledge",
+    "Observer": "tacit.observer",
+    "Options": "tacit.options",
+    "Outcome": "tacit.outcome",
+    "Problem": "tacit.problem",
+    "ProblemError": "tacit.errors",
+    "Report": "tacit.outcome",
+    "SolverError": "tacit.errors",
+    "Status": "tacit.outcome",
+    "Suppression": "tacit.outcome",
+    "Table": "tacit.table",
+    "TableError": "tacit.errors",
+    "TacitError": "tacit.errors",
+    "Values": "tacit.outcome",
+    "Violation": "tacit.problem",
+    "audit": "tacit.attack.audit",
+    "problem_from_frames": "tacit.io.frames",
+    "problem_to_frame": "tacit.io.frames",
+    "problem_to_frames": "tacit.io.frames",
+    "read_audit": "tacit.io.audits",
+    "read_jj": "tacit.io.jj",
+    "read_solution": "tacit.io.solutions",
+    "write_audit": "tacit.io.audits",
+    "write_jj": "tacit.io.jj",
+}
+"""The module that each public name comes from."""
+
+_ROOMS = ("examples", "generators")
+"""Subpackages that are public as they are."""
+
+if TYPE_CHECKING:
+    from tacit import examples, generators
+    from tacit.attack.audit import Audit, audit
+    from tacit.attack.evidence import EvidenceError
+    from tacit.attack.knowledge import Attacker, Knowledge
+    from tacit.attack.sweep import Attack
+    from tacit.errors import (
+        HierarchyError,
+        InputError,
+        ProblemError,
+        SolverError,
+        TableError,
+        TacitError,
+    )
+    from tacit.hierarchy import Hierarchy
+    from tacit.io.audits import read_audit, write_audit
+    from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
+    from tacit.io.jj import read_jj, write_jj
+    from tacit.io.solutions import read_solution
+    from tacit.observer import Observer
+    from tacit.options import Options
+    from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
+    from tacit.problem import Problem, Violation
+    from tacit.table import Table
+else:
+    # Hidden from type checkers, which would otherwise take every misspelt name for granted.
+    def __getattr__(name):
+        if name in _ROOMS:
+            return import_module(f"tacit.{name}")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'tacit' has no attribute {name!r}")
+        found = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -40,7 +40,7 @@ def few_cells(published: Published, data: st.DataObject, limit: int = 3) -> list
 
 
 @pytest.mark.parametrize("kind", ["2-D", "1H2D", "3-D", "linked", "sparse", "coefficients"])
-@settings(max_examples=150)
+@settings(max_examples=120)
 @given(data=st.data())
 def test_engines_agree_with_brute_force(kind: str, data: st.DataObject) -> None:
     """Brute force, maximum flows and linear programmes find the same intervals."""
@@ -49,7 +49,7 @@ def test_engines_agree_with_brute_force(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e12, 1e-6])
-@settings(max_examples=100)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_engines_agree_on_bounded_tables(unit: float, data: st.DataObject) -> None:
     """Where all bounds are finite, also degenerate ones, all three agree at every magnitude."""
@@ -57,7 +57,7 @@ def test_engines_agree_on_bounded_tables(unit: float, data: st.DataObject) -> No
     assert_agreement(published, few_cells(published, data))
 
 
-@settings(max_examples=300)
+@settings(max_examples=250)
 @given(published=published_tables())
 def test_engines_agree_with_each_other_on_all_cells(published: Published) -> None:
     """Maximum flows and linear programmes agree on every cell, published ones included."""
@@ -112,6 +112,30 @@ def test_a_thousand_seeded_tables_agree() -> None:
                 lower, upper = attack.intervals(np.array([cell]))
                 ours = float(upper[0] if direction > 0 else lower[0])
                 assert ours == pytest.approx(end, abs=table.tolerance)
+
+
+@pytest.mark.parametrize("networks", [True, False])
+@pytest.mark.parametrize("relations", [[[1, 1], [-1, 2]], [[2, -3], [1, 1]], [[-3, 1], [2, -3]]])
+def test_cells_that_several_relations_determine(
+    relations: list[list[float]], networks: bool
+) -> None:
+    """Two relations that only together determine two cells leave them nothing to move."""
+    problem = Problem(value=[0, 0], lower=[-2, -1], upper=[2, 1], relations=relations, rhs=[0, 0])
+    attack = Attack(problem, Knowledge.of(problem, np.array([0, 1])), networks=networks)
+    lower, upper = attack.intervals(np.array([0, 1]))
+    assert lower == pytest.approx(0.0, abs=1e-9)
+    assert upper == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("networks", [True, False])
+def test_a_huge_bound_beside_a_small_cell(networks: bool) -> None:
+    """An upper bound that stands for infinity does not spoil the evidence of small cells."""
+    problem = Problem(value=[0.1, 0.2, 0.7, 1.0], upper=1e12, relations=[[1, 1, 1, -1]], rhs=[0])
+    knowledge = Knowledge.of(problem, np.array([0, 1]))
+    requests = Requests.both_sides(np.array([0, 1]))
+    reaches = Attack(problem, knowledge, networks=networks).reach(requests)
+    assert reaches.amount == pytest.approx([0.2, 0.1, 0.1, 0.2], rel=1e-9)
+    Evidence.of(requests, reaches).check(problem, knowledge)
 
 
 def test_unbounded_cells_come_with_a_direction() -> None:

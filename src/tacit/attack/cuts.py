@@ -5,7 +5,7 @@ Any row multipliers g give a valid cut (paper 002, (3.12) and (3.15)). With d = 
     sum over cells of (d+ up + d- down) y  >=  upper level of s,
 
 and each coefficient may be cut off at the level, because no more than that is ever needed. The
-art is to choose g. Here the attacker's problem is solved with capacities cut off at the level
+art is to choose g, and to strengthen the cut. Here the attacker's problem is solved with capacities cut off at the level
 and multiplied by y, s itself free; in a network this finds a violated strengthened cut whenever
 there is one.
 """
@@ -150,23 +150,24 @@ class Separator:
         found: list[tuple[Floats, int, int]] = []
         asked = self.requests() if requests is None else requests
         for number, d in self._multipliers(asked, self.up, self.down, asked.targets, y):
-            row = self._row(d, float(asked.targets[number]))
-            found.append((row, int(asked.cells[number]), int(asked.sides[number])))
+            cell, side = int(asked.cells[number]), int(asked.sides[number])
+            rows = self._rows(d, float(asked.targets[number]), y)
+            found += [(row, cell, side) for row in rows]
         if requests is None:
             found += self._sliding_cuts(y)
         n = self.problem.cell_count
-        rows = sparse.csr_array(np.array([row for row, _, _ in found]).reshape(len(found), n))
+        dense = np.array([row for row, _, _ in found]).reshape(len(found), n)
         cuts = Cuts(
-            rows,
+            sparse.csr_array(dense),
             np.array([cell for _, cell, _ in found], np.int64),
             np.array([side for _, _, side in found], np.int64),
         )
         return cuts.take(cuts.violation(y) > VIOLATION)
 
-    def _row(self, d: Floats, level: float) -> Floats:
-        """Coefficients of the strengthened cut, scaled to a right-hand side of 1."""
+    def _rows(self, d: Floats, level: float, y: Floats) -> list[Floats]:
+        """Coefficients of the cut, strengthened as y suggests, scaled to a right-hand side of 1."""
         charge = np.abs(d) * np.where(d > 0, _finite(self.up, level), _finite(self.down, level))
-        return _rounded_off(np.minimum(charge / level, 1.0))
+        return strengthened(charge / level, y, self.problem.sensitive)
 
     def _sliding_cuts(self, y: Floats) -> list[tuple[Floats, int, int]]:
         """Cuts for sliding levels: what both sides charge together (3.16)."""
@@ -189,7 +190,8 @@ class Separator:
                     settled += own[number]
             rest = level - settled
             if hit and rest > 0:
-                found.append((_rounded_off(np.minimum(charge / rest, 1.0)), cell, 0))
+                rows = strengthened(charge / rest, y, self.problem.sensitive)
+                found += [(row, cell, 0) for row in rows]
         return found
 
     def interval_cuts(
@@ -379,6 +381,57 @@ def _snapped(g: Floats) -> Floats:
     """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
     near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
     return np.where(np.abs(near - g) < 1e-6, near, g)
+
+
+def strengthened(charge: Floats, y: Floats, always: Integers) -> list[Floats]:
+    """Turn `charge y >= 1` into stronger cuts that still hold for every safe 0/1 vector.
+
+    Whatever set F of cells is counted in full, the others must make up for the rest r: the sum
+    over cells outside F of min(charge, r) y is at least r (knapsack cover). Sensitive cells are
+    always suppressed and belong to F; of the other cells those with the largest y are added as
+    long as that makes the cut more violated. Where several cells are needed in any case, the
+    number of cells is bounded, too.
+
+    Args:
+        charge: Coefficients, not negative, for a right-hand side of 1.
+        y: The point to cut off.
+        always: Cells with y = 1 in every solution.
+    """
+    rest = 1.0 - float(charge[always].sum())
+    if rest <= 1e-9:
+        return []
+    charge = charge.copy()
+    charge[always] = 0.0
+    cells = np.flatnonzero(charge > 0)
+    if len(cells) == 0:
+        # Nothing can make up for the rest: no safe solution exists.
+        return [np.zeros(len(charge))]
+    order = cells[np.lexsort((cells, -y[cells]))]
+    best, best_violation, best_rest = 0, -np.inf, rest
+    remaining = rest
+    for count in range(len(order)):
+        others = order[count:]
+        met = float(np.minimum(charge[others], remaining) @ y[others]) / remaining
+        if 1.0 - met > best_violation + 1e-9:
+            best, best_violation, best_rest = count, 1.0 - met, remaining
+        if y[order[count]] < 0.5:
+            break
+        remaining -= float(charge[order[count]])
+        if remaining <= 1e-9:
+            break
+    row = np.zeros(len(charge))
+    chosen = order[best:]
+    row[chosen] = np.minimum(charge[chosen] / best_rest, 1.0)
+    row = _rounded_off(row)
+    rows = [row]
+    largest = np.sort(row[chosen])[::-1]
+    needed = int(np.searchsorted(np.cumsum(largest), 1.0 - 1e-9)) + 1
+    if 2 <= needed <= len(chosen):
+        counted = np.zeros(len(charge))
+        counted[chosen] = 1.0 / needed
+        if counted @ y < min(row @ y, 1.0 - VIOLATION):
+            rows.append(counted)
+    return rows
 
 
 def _rounded_off(row: Floats) -> Floats:

@@ -1,0 +1,39 @@
+"""Kinds of arguments that several commands take, checked while the command line is read."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Whole numbers of at least so much."""
+
+    def convert(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+        return int(text)
+
+    return convert
+
+
+def add_tolerance(parser: argparse.ArgumentParser) -> None:
+    """Let users say how exactly the table must add up."""
+    parser.add_argument(
+        "--tolerance",
+        type=_share,
+        metavar="X",
+        help="a relation holds when its residual is at most this share of its terms; "
+        "larger for tables rounded cell by cell (default: 1e-9)",
+    )
+
+
+def _share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share between 0 and 1")
+    return number

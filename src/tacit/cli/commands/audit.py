@@ -1,0 +1,254 @@
+"""`tacit audit`: what can be deduced from a publication, with evidence that can be saved."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.arguments import add_tolerance, whole_number
+from tacit.cli.exits import ExitCode
+from tacit.cli.files import read_problem, refuse_unwritable, write_json
+from tacit.cli.progress import Progress
+from tacit.cli.workers import workers
+from tacit.errors import InputError, ProblemError
+from tacit.version import __version__
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
+    from tacit.attack.knowledge import Attacker
+    from tacit.outcome import Solution
+    from tacit.problem import Problem
+
+ATTACKERS = ("external", "singletons", "all-singletons")
+CELLS = ("sensitive", "suppressed", "all")
+_CONFIDENTIAL = "shows what can be deduced about cells that are not published; do not publish"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("input", type=Path, metavar="INPUT", help="a .jj or .jj.gz file")
+    parser.add_argument(
+        "solution",
+        type=Path,
+        metavar="SOLUTION",
+        help="what is published: JSON of tacit, a list of the numbers of suppressed cells, or a "
+        "JJ file with statuses u and m",
+    )
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write verdict and intervals (confidential)"
+    )
+    parser.add_argument(
+        "--cells",
+        type=_cells,
+        metavar="sensitive|suppressed|all|1,2,3",
+        help="whose intervals to compute, besides the sensitive cells (default: suppressed)",
+    )
+    parser.add_argument(
+        "--levels-only",
+        action="store_true",
+        help="stop for each sensitive cell once its levels are known to be met",
+    )
+    parser.add_argument(
+        "--attackers",
+        type=_attackers,
+        default=("external",),
+        metavar=",".join(ATTACKERS),
+        help="a reader who knows nothing more, each single respondent, all of them together "
+        "(default: external)",
+    )
+    evidence = parser.add_mutually_exclusive_group()
+    evidence.add_argument(
+        "--save-evidence",
+        type=Path,
+        metavar="FILE",
+        help="write what shows the findings, for instance to audit.confidential.json",
+    )
+    evidence.add_argument(
+        "--check-evidence",
+        type=Path,
+        metavar="FILE",
+        help="verify saved evidence against INPUT and SOLUTION instead of auditing anew",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=whole_number(1),
+        default=1,
+        metavar="N",
+        help="processes that share the work (default: 1)",
+    )
+    add_tolerance(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Audit, or verify an earlier audit, and print what came out."""
+    from tacit.io.solutions import read_solution
+
+    inputs = tuple(
+        path
+        for path in (arguments.input, arguments.solution, arguments.check_evidence)
+        if path is not None
+    )
+    refuse_unwritable(arguments.json, arguments.save_evidence, inputs=inputs)
+    problem = read_problem(arguments.input)
+    solution = read_solution(arguments.solution, problem)
+    attackers = _known_attackers(arguments.attackers, problem, arguments.input)
+    began = time.monotonic()
+    try:
+        if arguments.check_evidence is None:
+            audit = _audited(arguments, problem, solution, attackers)
+        else:
+            audit = _verified(arguments, problem, solution, attackers)
+    except ProblemError as error:
+        raise InputError(str(error), path=arguments.input) from None
+    print(audit.summary())
+    if arguments.save_evidence is not None:
+        from tacit.io.audits import write_audit
+
+        write_audit(audit, arguments.save_evidence)
+        print(f"evidence written to {arguments.save_evidence}; it is confidential")
+    if arguments.json is not None:
+        seconds = time.monotonic() - began
+        write_json(arguments.json, _members(arguments, audit, seconds))
+    return ExitCode.DONE if audit.safe else ExitCode.EXPOSED
+
+
+def _audited(
+    arguments: argparse.Namespace,
+    problem: Problem,
+    solution: Solution,
+    attackers: list[Attacker],
+) -> Audit:
+    import tacit
+
+    with Progress.on_stderr(quiet=arguments.quiet) as progress, workers(arguments.jobs) as pool:
+        return tacit.audit(
+            problem,
+            solution,
+            cells="suppressed" if arguments.cells is None else arguments.cells,
+            exact=not arguments.levels_only,
+            attackers=attackers,
+            executor=pool,
+            observer=progress,
+            **_tolerance(arguments),
+        )
+
+
+def _verified(
+    arguments: argparse.Namespace,
+    problem: Problem,
+    solution: Solution,
+    attackers: list[Attacker],
+) -> Audit:
+    from tacit.attack.evidence import EvidenceError
+    from tacit.io.audits import read_audit
+
+    path: Path = arguments.check_evidence
+    if arguments.cells is not None or arguments.levels_only or arguments.jobs > 1:
+        raise InputError(
+            "--check-evidence computes nothing anew: leave out --cells, --levels-only and --jobs"
+        )
+    audit = read_audit(path, problem, solution, **_tolerance(arguments))
+    # A file could name an attacker for whom nothing needs protection.
+    audited = [found.attacker for found in audit.findings]
+    missing = [attacker.name for attacker in attackers if attacker not in audited]
+    if missing:
+        raise InputError(
+            f"there is no evidence about attacker {missing[0]!r} in this file; name its attackers "
+            "with --attackers, or audit anew",
+            path=path,
+        )
+    try:
+        audit.check()
+    except EvidenceError as error:
+        raise InputError(str(error), path=path) from None
+    print(f"evidence verified: {audit.checked} claims hold")
+    return audit
+
+
+def _tolerance(arguments: argparse.Namespace) -> dict[str, float]:
+    return {} if arguments.tolerance is None else {"tolerance": arguments.tolerance}
+
+
+def _cells(text: str) -> str | list[int]:
+    if text in CELLS:
+        return text
+    numbers = text.split(",")
+    if not all(number.isascii() and number.isdigit() for number in numbers):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither one of {', '.join(CELLS)} nor cell numbers such as 1,2,3"
+        )
+    return [int(number) for number in numbers]
+
+
+def _attackers(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(text.split(",")))
+    unknown = [name for name in names if name not in ATTACKERS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"unknown attacker {unknown[0]!r}; known are {', '.join(ATTACKERS)}"
+        )
+    return names
+
+
+def _known_attackers(names: tuple[str, ...], problem: Problem, path: Path) -> list[Attacker]:
+    from tacit.attack.knowledge import Attacker, singleton_respondents
+
+    if names != ("external",) and not (problem.singleton >= 0).any():
+        raise InputError(
+            "this input does not say which cells have a single respondent (a JJ file cannot); "
+            "leave singletons out of --attackers",
+            path=path,
+        )
+    chosen: list[Attacker] = []
+    for name in names:
+        if name == "external":
+            chosen.append(Attacker.external())
+        elif name == "singletons":
+            chosen += singleton_respondents(problem)
+        else:
+            chosen.append(Attacker.all_singletons(problem))
+    return chosen
+
+
+def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dict[str, Any]:
+    return {
+        "confidential": _CONFIDENTIAL,
+        "tacit": __version__,
+        "input": str(arguments.input),
+        "solution": str(arguments.solution),
+        "seconds": seconds,
+        "cells": audit.problem.cell_count,
+        "sensitive": len(audit.problem.sensitive),
+        "hidden": int(audit.hidden.sum()),
+        "audit": {
+            "safe": audit.safe,
+            "checked": audit.checked,
+            "exposed": audit.exposed_cells,
+            "unchecked": audit.unchecked,
+            "exactly_disclosed": audit.exactly_disclosed,
+            "narrowly_determined": audit.narrowly_determined,
+        },
+        "exposures": [
+            [exposure.cell, exposure.attacker, exposure.level, exposure.share]
+            for exposure in audit.exposures
+        ],
+        "deduced": [
+            {
+                "attacker": found.attacker.name,
+                "cells": found.cells.tolist(),
+                "lower": _ends(found.lower.tolist()),
+                "upper": _ends(found.upper.tolist()),
+                "exact": found.exact.tolist(),
+            }
+            for found in audit.findings
+        ],
+    }
+
+
+def _ends(numbers: list[float]) -> list[float | None]:
+    """Ends of intervals as JSON knows them: null for infinity."""
+    return [number if math.isfinite(number) else None for number in numbers]

@@ -1,0 +1,131 @@
+"""`tacit info`: what an input is, and what is wrong with it. It tells no value of any cell."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli.arguments import add_tolerance
+from tacit.cli.exits import ExitCode
+from tacit.cli.files import read_problem, refuse_unwritable, write_json
+from tacit.errors import InputError
+from tacit.version import __version__
+
+if TYPE_CHECKING:
+    from tacit.problem import Problem, Violation
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare input, tolerance and JSON output."""
+    parser.add_argument("input", type=Path, metavar="INPUT", help="a .jj or .jj.gz file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as JSON")
+    add_tolerance(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Describe the input; an input that is wrong ends in an error."""
+    path: Path = arguments.input
+    refuse_unwritable(arguments.json, inputs=(path,))
+    problem = read_problem(path)
+    tolerance = arguments.tolerance
+    violations = problem.violations() if tolerance is None else problem.violations(tolerance)
+    facts = describe(problem)
+    print("\n".join([str(path), *_lines(facts, violations)]))
+    if arguments.json is not None:
+        wrong = [
+            {
+                "condition": violation.condition,
+                "message": violation.message,
+                "cells": violation.cells,
+                "relations": violation.relations,
+            }
+            for violation in violations
+        ]
+        head = {"tacit": __version__, "input": str(path)}
+        write_json(arguments.json, {**head, **facts, "violations": wrong})
+    if violations:
+        messages = [violation.message for violation in violations]
+        raise InputError("\n  ".join(["this table is wrong", *messages]), path=path)
+    return ExitCode.DONE
+
+
+def describe(problem: Problem) -> dict[str, Any]:
+    """What there is to say about a problem without telling any value of it."""
+    import numpy as np
+
+    from tacit.attack.network import recognise
+
+    components = problem.components()
+    _, in_network = recognise(problem.relations)
+    in_relations = np.zeros(problem.cell_count, bool)
+    in_relations[problem.relations.indices] = True
+    lower, upper = problem.lower_level > 0, problem.upper_level > 0
+    sliding = problem.sliding_level > 0
+
+    def count(mask: Any) -> int:
+        return int(np.count_nonzero(mask))
+
+    return {
+        "cells": problem.cell_count,
+        "relations": problem.relation_count,
+        "coefficients": int(problem.relations.nnz),
+        "sensitive": len(problem.sensitive),
+        "must_publish": count(problem.must_publish),
+        "zero": count(problem.value == 0),
+        "negative": count(problem.value < 0),
+        "in_no_relation": count(~in_relations),
+        "components": len(components),
+        "largest_component": max(map(len, components), default=0),
+        "network_cells": count(in_network & in_relations),
+        "levels": {
+            "lower": count(lower),
+            "upper": count(upper),
+            "sliding": count(sliding),
+            "none": count(~(lower | upper | sliding)),
+        },
+        "weights": _kind_of_weights(problem),
+        "memory": problem.nbytes,
+    }
+
+
+def _kind_of_weights(problem: Problem) -> str:
+    from tacit.io.weights import with_weights
+
+    if (problem.weight == 1).all():
+        return "unit"
+    if (problem.weight == with_weights(problem, "value").weight).all():
+        return "value"
+    return "own"
+
+
+_WEIGHTS = {"unit": "all 1", "value": "the magnitude of the value", "own": "as given"}
+
+
+def _lines(facts: dict[str, Any], violations: list[Violation]) -> list[str]:
+    levels = facts["levels"]
+    related = facts["cells"] - facts["in_no_relation"]
+    share = facts["network_cells"] / related if related else 0.0
+    network = f"{'yes' if share == 1 else 'in part' if share else 'no'}, {share:.0%} of the cells"
+    conditions = ", ".join(dict.fromkeys(violation.condition for violation in violations))
+    rows = {
+        "cells": f"{facts['cells']}: {facts['sensitive']} sensitive, {facts['must_publish']} must "
+        f"be published, {facts['zero']} zero, {facts['negative']} negative",
+        "relations": f"{facts['relations']} with {facts['coefficients']} coefficients; "
+        f"{facts['in_no_relation']} cells in none",
+        "components": f"{facts['components']}, the largest of {facts['largest_component']} cells",
+        "network": network,
+        "levels": f"{levels['lower']} lower, {levels['upper']} upper, {levels['sliding']} "
+        f"sliding; {levels['none']} sensitive cells without any",
+        "weights": _WEIGHTS[facts["weights"]],
+        "memory": _bytes(facts["memory"]),
+        "sound": f"no: {conditions}" if violations else "yes",
+    }
+    return [f"  {name:<12}{text}" for name, text in rows.items()]
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"

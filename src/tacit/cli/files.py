@@ -1,0 +1,64 @@
+"""Files of the command line: inputs by their kind, outputs checked before the work begins."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from tacit.problem import Problem
+
+
+def read_problem(path: Path) -> Problem:
+    """Read an input.
+
+    Raises:
+        InputError: The file is of a kind that is not known, or cannot be read.
+    """
+    if path.suffix.lower() == ".toml":
+        raise InputError("TOML jobs are not supported yet; give a .jj or .jj.gz file", path=path)
+    from tacit.io.jj import read_jj
+
+    return read_jj(path)
+
+
+def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> None:
+    """Refuse outputs that could not be written, before any work is done for them.
+
+    Raises:
+        InputError: A directory is missing, or the output is a directory or one of the inputs.
+    """
+    read = {os.path.realpath(path) for path in inputs}
+    written: set[str] = set()
+    for path in outputs:
+        if path is None:
+            continue
+        target = os.path.realpath(path)
+        if path.is_dir():
+            raise InputError("this is a directory; name a file to write", path=path)
+        if not Path(target).parent.is_dir():
+            raise InputError(
+                "the directory of this output does not exist; create it first", path=path
+            )
+        if target in read:
+            raise InputError("this output would replace an input; name another", path=path)
+        if target in written:
+            raise InputError("this file is named for two outputs; name another", path=path)
+        written.add(target)
+
+
+def write_json(path: Path, members: Mapping[str, Any]) -> None:
+    """Write one JSON object, one key a line; it appears complete or not at all."""
+    from tacit.io.files import replacing
+
+    lines = ",\n ".join(
+        f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
+        for key, member in members.items()
+    )
+    with replacing(path) as stream:
+        stream.write(f"{{{lines}}}\n".encode())

@@ -1,0 +1,408 @@
+"""Audits as files: what was found, with evidence that anybody can check again.
+
+The file is one JSON object, compressed where its name ends in `.gz`. Cells and relations are
+numbered from 0 in the order of the table; null stands for infinity.
+
+    {"confidential": "true values can be computed from this file; do not publish",
+     "tacit": "0.1.0",
+     "format": 1,
+     "cells": 16,
+     "relations": 8,
+     "published": {"suppressed": [2, 3, 6, 7]},
+     "attackers": [
+      {"name": "external", "known": [], "at_least": [], "at_most": [], "own": [], "colluding": [],
+       "claims": {"cells": [...], "sides": [...], "amount": [...], "limit": [...]},
+       "deviations": {"claim": [...], "cell": [...], "deviation": [...]},
+       "multipliers": {"claim": [...], "relation": [...], "multiplier": [...]}}]}
+
+`published` is `{"suppressed": [cells]}`, or for published intervals `{"cell": [...],
+"down": [...], "up": [...]}`: how far each cell that is not published exactly may lie below and
+above its true value. `at_least` and `at_most` hold pairs of a cell and an amount; see
+`Attacker` for what the words mean.
+
+Claim k is about cell s = cells[k] and the side t = sides[k], 1 for rising and -1 for falling.
+With A the relations and a the true table, and with up and down how far the attacker thinks
+that each cell may lie from its true value (0 where it is published):
+
+- The deviations x of claim k show how far the cell can move at least: A x = 0,
+  -down <= x <= up, and t x[s] >= amount[k]. So a + x is a table that the attacker cannot tell
+  from the true one. An amount of null says that the cell can move without end: then x is a
+  direction, in which only cells without bound move.
+- The multipliers g of claim k show how far it can move at most: with d = t e_s - A'g no
+  consistent table moves the cell by more than the sum of max(d, 0) up + max(-d, 0) down, which
+  is at most limit[k]. A limit of null claims nothing.
+
+A sensitive cell is safe where the amounts reach its levels. `docs/evidence.md` checks a file
+with numpy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.audit import AttackerFindings, Audit, Exposure
+from tacit.attack.evidence import Evidence
+from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
+from tacit.attack.reach import TOLERANCE
+from tacit.errors import InputError, ProblemError
+from tacit.io.files import read_content, replacing
+from tacit.outcome import Suppression
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+from tacit.version import __version__
+
+FORMAT = 1
+"""The version of the form in which audits are written."""
+
+CONFIDENTIAL = "true values can be computed from this file; do not publish"
+_CELL_LISTS = ("known", "own", "colluding")
+_AMOUNT_LISTS = ("at_least", "at_most")
+
+
+def write_audit(audit: Audit, path: str | Path) -> None:
+    """Write an audit with its evidence.
+
+    The file is confidential and says so in its first line; let its name say so too, as in
+    `release.confidential.json`. It appears complete or not at all.
+
+    Args:
+        audit: What an audit found.
+        path: Where to write; a name in `.gz` compresses.
+    """
+    problem = audit.problem
+    members = {
+        "confidential": CONFIDENTIAL,
+        "tacit": __version__,
+        "format": FORMAT,
+        "cells": problem.cell_count,
+        "relations": problem.relation_count,
+        "published": _published(audit),
+    }
+    with replacing(path) as stream:
+        opening = "{"
+        for key, member in members.items():
+            stream.write(f"{opening}{_dumps(key)}: {_dumps(member)}".encode())
+            opening = ",\n "
+        stream.write(b',\n "attackers": [')
+        separator = "\n  "
+        for found in audit.findings:
+            stream.write(f"{separator}{_dumps(_attacker_members(found))}".encode())
+            separator = ",\n  "
+        stream.write(b"]}\n")
+
+
+def _dumps(member: Any) -> str:
+    return json.dumps(member, allow_nan=False)
+
+
+def _published(audit: Audit) -> dict[str, Any]:
+    """What the audit took for published: suppressed cells where that says it all."""
+    told = audit.knowledge
+    suppressed = Knowledge.of(audit.problem, Suppression(audit.hidden))
+    if np.array_equal(suppressed.up, told.up) and np.array_equal(suppressed.down, told.down):
+        return {"suppressed": np.flatnonzero(audit.hidden).tolist()}
+    cell = np.flatnonzero((told.up > 0) | (told.down > 0))
+    return {"cell": cell.tolist(), "down": _amounts(told.down[cell]), "up": _amounts(told.up[cell])}
+
+
+def _attacker_members(found: AttackerFindings) -> dict[str, Any]:
+    attacker, evidence = found.attacker, found.evidence
+    deviations = sparse.coo_array(evidence.deviations)
+    multipliers = sparse.coo_array(evidence.multipliers)
+    return {
+        "name": attacker.name,
+        **{key: [int(cell) for cell in sorted(getattr(attacker, key))] for key in _CELL_LISTS},
+        **{
+            key: [[int(cell), float(amount)] for cell, amount in getattr(attacker, key).items()]
+            for key in _AMOUNT_LISTS
+        },
+        "claims": {
+            "cells": evidence.cells.tolist(),
+            "sides": evidence.sides.tolist(),
+            "amount": _amounts(evidence.amount),
+            "limit": _amounts(evidence.limit),
+        },
+        "deviations": {
+            "claim": deviations.row.tolist(),
+            "cell": deviations.col.tolist(),
+            "deviation": deviations.data.tolist(),
+        },
+        "multipliers": {
+            "claim": multipliers.row.tolist(),
+            "relation": multipliers.col.tolist(),
+            "multiplier": multipliers.data.tolist(),
+        },
+    }
+
+
+def _amounts(numbers: Floats) -> list[float | None]:
+    """Numbers as JSON knows them: null for infinity."""
+    entries: list[float | None] = numbers.tolist()
+    for position in np.flatnonzero(np.isinf(numbers)).tolist():
+        entries[position] = None
+    return entries
+
+
+def read_audit(
+    path: str | Path,
+    problem: Problem,
+    solution: PublishedAs,
+    *,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+) -> Audit:
+    """Read an audit again, for the table and the publication it is meant for.
+
+    What is safe and what is exposed is judged anew from the claims in the file and the levels
+    of the problem. Whether the claims themselves hold is verified by `Audit.check`: nothing
+    in the file needs to be trusted after that. The file does choose its attackers, so look at
+    `attacker` of each of the findings: one that `own`s a cell leaves it unjudged.
+
+    Args:
+        path: The file, plain or gzip.
+        problem: The true table.
+        solution: What is published, as for `audit`.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+
+    Raises:
+        InputError: The file cannot be read, or belongs to another table or publication.
+        ProblemError: The table contradicts itself.
+    """
+    broken = [
+        violation.message
+        for violation in problem.violations(tolerance)
+        if violation.condition in ("additivity", "bounds")
+    ]
+    if broken:
+        raise ProblemError("\n".join(broken))
+    solution = as_solution(problem, solution)
+    knowledge = Knowledge.of(problem, solution)
+    reader = _Reader(path, problem)
+    reader.refuse_another_publication(knowledge)
+    findings, unchecked = [], set()
+    for attacker, evidence in reader.attackers():
+        attacker.learn(problem, knowledge)
+        found, missed = _judge(problem, attacker, evidence)
+        findings.append(found)
+        unchecked.update(missed)
+    hidden = (knowledge.up > 0) | (knowledge.down > 0)
+    if isinstance(solution, Suppression):
+        hidden = solution.suppressed
+    return Audit(problem, knowledge, tuple(findings), tuple(sorted(unchecked)), hidden)
+
+
+def _judge(
+    problem: Problem, attacker: Attacker, evidence: Evidence
+) -> tuple[AttackerFindings, list[int]]:
+    """Findings that follow from claims alone, and the sensitive cells they do not cover."""
+    cells = np.unique(evidence.cells)
+    where = (np.where(evidence.sides > 0, 0, 1), np.searchsorted(cells, evidence.cells))
+    amount = np.zeros((2, len(cells)))
+    amount[where] = evidence.amount
+    claimed = np.zeros((2, len(cells)), bool)
+    claimed[where] = True
+    ended = np.zeros((2, len(cells)), bool)
+    ended[where] = np.isinf(evidence.amount) | np.isfinite(evidence.limit)
+    rise, fall = amount
+    covered = claimed.all(axis=0)
+
+    levels = np.zeros((3, problem.cell_count))
+    levels[:, problem.sensitive] = (
+        problem.lower_level,
+        problem.upper_level,
+        problem.sliding_level,
+    )
+    exposures = []
+    for name, level, width in zip(
+        ("lower", "upper", "sliding"), levels[:, cells], (fall, rise, rise + fall), strict=True
+    ):
+        missed = covered & (width < level * (1 - TOLERANCE))
+        exposures += [
+            Exposure(cell, problem.name_cell(cell), attacker.name, name, share)
+            for cell, share in zip(
+                cells[missed].tolist(), (width[missed] / level[missed]).tolist(), strict=True
+            )
+        ]
+    exposures.sort(key=lambda exposure: (exposure.share, exposure.cell))
+
+    open_cells = problem.is_sensitive
+    open_cells[list(attacker.own)] = False
+    open_cells[cells[covered]] = False
+    found = AttackerFindings(
+        attacker,
+        cells,
+        problem.value[cells] - fall,
+        problem.value[cells] + rise,
+        ended.all(axis=0),
+        tuple(exposures),
+        evidence,
+    )
+    return found, np.flatnonzero(open_cells).tolist()
+
+
+class _Reader:
+    """A file with an audit, checked for form: whatever it holds, a mistake gets a message."""
+
+    def __init__(self, path: str | Path, problem: Problem):
+        self.path = path
+        self.problem = problem
+        try:
+            given = json.loads(read_content(path), parse_constant=self._refuse_constant)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"this is not valid JSON: {error.msg.lower()}", path=path, line=error.lineno
+            ) from None
+        except (UnicodeDecodeError, RecursionError, ValueError):
+            raise self._fault("this is not valid JSON") from None
+        if not isinstance(given, dict) or "format" not in given or "attackers" not in given:
+            raise self._fault("this is not an audit saved by tacit")
+        if given["format"] != FORMAT:
+            raise self._fault(f"the audit was saved in another format; expected is {FORMAT}")
+        self.given = given
+        for key, count in (
+            ("cells", problem.cell_count),
+            ("relations", problem.relation_count),
+        ):
+            if given.get(key) != count:
+                raise self._fault(
+                    f"the audit is about another table: its number of {key} is not the {count} "
+                    "of this one"
+                )
+
+    def _refuse_constant(self, name: str) -> NoReturn:
+        raise self._fault(f"{name} is not valid JSON; infinity is null")
+
+    def _fault(self, message: str) -> InputError:
+        return InputError(message, path=self.path)
+
+    def refuse_another_publication(self, knowledge: Knowledge) -> None:
+        """Raise an error where the audit took something else for published."""
+        problem, n = self.problem, self.problem.cell_count
+        given = self._mapping(self.given, "published")
+        if "suppressed" in given:
+            suppressed = np.zeros(n, bool)
+            suppressed[self._numbers(given, "suppressed", n)] = True
+            audited = Knowledge.of(problem, Suppression(suppressed))
+        else:
+            cell = self._numbers(given, "cell", n)
+            audited = Knowledge(np.zeros(n), np.zeros(n))
+            audited.down[cell] = self._floats(given, "down", len(cell), infinite=True)
+            audited.up[cell] = self._floats(given, "up", len(cell), infinite=True)
+        slack = TOLERANCE * np.maximum(np.abs(problem.value), 1.0)
+        same = np.isclose(audited.up, knowledge.up, rtol=TOLERANCE, atol=slack)
+        same &= np.isclose(audited.down, knowledge.down, rtol=TOLERANCE, atol=slack)
+        if not same.all():
+            different = np.flatnonzero(~same)
+            raise self._fault(
+                "the audit is about another publication or other bounds; they differ at "
+                f"{problem.name_cells(different)}. Audit this one"
+            )
+
+    def attackers(self) -> list[tuple[Attacker, Evidence]]:
+        """Each attacker with the evidence about what it can deduce."""
+        given = self.given["attackers"]
+        if not isinstance(given, list) or not given:
+            raise self._fault("'attackers' must be a list of at least one attacker")
+        return [self._attacker(entry) for entry in given]
+
+    def _attacker(self, given: Any) -> tuple[Attacker, Evidence]:
+        n = self.problem.cell_count
+        if not isinstance(given, dict) or not isinstance(given.get("name"), str):
+            raise self._fault("every attacker must be an object with a name")
+        known, own, colluding = (self._numbers(given, key, n).tolist() for key in _CELL_LISTS)
+        at_least, at_most = (self._pairs(given, key) for key in _AMOUNT_LISTS)
+        attacker = Attacker(
+            name=given["name"],
+            known=tuple(known),
+            at_least=at_least,
+            at_most=at_most,
+            own=frozenset(own),
+            colluding=tuple(colluding),
+        )
+        return attacker, self._evidence(given)
+
+    def _evidence(self, given: Mapping[str, Any]) -> Evidence:
+        n, m = self.problem.cell_count, self.problem.relation_count
+        claims = self._mapping(given, "claims")
+        cells = self._numbers(claims, "cells", n)
+        count = len(cells)
+        sides = self._floats(claims, "sides", count)
+        if not (np.abs(sides) == 1).all():
+            raise self._fault("every side must be 1 or -1")
+        if len(np.unique(2 * cells + (sides > 0))) < count:
+            raise self._fault("there are two claims about the same side of a cell")
+        amount = self._floats(claims, "amount", count, infinite=True)
+        limit = self._floats(claims, "limit", count, infinite=True)
+        if (amount < 0).any() or (limit < 0).any():
+            raise self._fault("an amount or a limit is negative")
+        return Evidence(
+            cells,
+            sides.astype(np.int64),
+            amount,
+            self._matrix(self._mapping(given, "deviations"), "cell", "deviation", (count, n)),
+            limit,
+            self._matrix(self._mapping(given, "multipliers"), "relation", "multiplier", (count, m)),
+        )
+
+    def _matrix(
+        self, given: Mapping[str, Any], column: str, entry: str, shape: tuple[int, int]
+    ) -> sparse.csr_array[Any, Any]:
+        rows = self._numbers(given, "claim", shape[0])
+        columns = self._numbers(given, column, shape[1])
+        if len(columns) != len(rows):
+            raise self._fault(f"{column!r} must have as many entries as 'claim'")
+        entries = self._floats(given, entry, len(rows))
+        return sparse.coo_array((entries, (rows, columns)), shape=shape).tocsr()
+
+    def _mapping(self, given: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        if not isinstance(given.get(key), dict):
+            raise self._fault(f"{key!r} must be an object")
+        found: Mapping[str, Any] = given[key]
+        return found
+
+    def _list(self, given: Mapping[str, Any], key: str) -> list[Any]:
+        if not isinstance(given.get(key), list):
+            raise self._fault(f"{key!r} must be a list")
+        found: list[Any] = given[key]
+        return found
+
+    def _numbers(self, given: Mapping[str, Any], key: str, count: int) -> Integers:
+        return self._whole(self._list(given, key), key, count)
+
+    def _whole(self, entries: Sequence[Any], key: str, count: int) -> Integers:
+        # Python counts true as a whole number, so types are compared, not asked for.
+        if not set(map(type, entries)) <= {int}:
+            raise self._fault(f"an entry of {key!r} is not a whole number")
+        if entries and (min(entries) < 0 or max(entries) >= count):
+            raise self._fault(f"an entry of {key!r} is not among 0 to {count - 1}")
+        return np.array(entries, np.int64)
+
+    def _floats(
+        self, given: Mapping[str, Any], key: str, count: int, *, infinite: bool = False
+    ) -> Floats:
+        entries = self._list(given, key)
+        if len(entries) != count:
+            raise self._fault(f"{key!r} has {len(entries)} entries; it needs {count}")
+        known = {int, float} | ({type(None)} if infinite else set())
+        if not set(map(type, entries)) <= known:
+            raise self._fault(f"an entry of {key!r} is not a number")
+        try:
+            numbers = np.array(entries, np.float64)
+        except OverflowError:
+            raise self._fault(f"an entry of {key!r} is too large") from None
+        if np.isinf(numbers).any():
+            raise self._fault(f"an entry of {key!r} is too large")
+        missing: Booleans = np.isnan(numbers)
+        return np.where(missing, np.inf, numbers)
+
+    def _pairs(self, given: Mapping[str, Any], key: str) -> dict[int, float]:
+        entries = self._list(given, key)
+        if not all(type(entry) is list and len(entry) == 2 for entry in entries):
+            raise self._fault(f"an entry of {key!r} is not a pair of a cell and an amount")
+        cells = self._whole([entry[0] for entry in entries], key, self.problem.cell_count)
+        amounts = self._floats({key: [entry[1] for entry in entries]}, key, len(entries))
+        return dict(zip(cells.tolist(), amounts.tolist(), strict=True))
