@@ -33,8 +33,6 @@ Solver: TypeAlias = Literal["highs", "scip"]
 Ended: TypeAlias = Literal["done", "time", "killed", "failed"]
 
 GRACE = 60.0
-LARGEST_NUMBER = 2.14e9
-"""The engine takes numbers from here on for infinite."""
 _UNBOUNDED_FACTOR = 10.0
 _RUNNER = Path(__file__).with_name("pytauargus_runner.py")
 _LOG_LENGTH = 2000
@@ -99,9 +97,10 @@ def run_peer(
         mode: `opt`, the exact method; `modular`, HiTaS. pytauargus has no `hypercube`.
         solver: What the peer's engine is built on. Wheels from PyPI are built on HiGHS; for
             `scip` name the interpreter of an environment with such a build.
-        time_limit: Seconds for the whole table (`opt`) or each subtable (`modular`). The peer
-            counts whole minutes of processor time: the limit is rounded up to those.
-        grace: The process group is killed this many seconds of wall time after the limit.
+        time_limit: Seconds for the table. The peer counts whole minutes of processor time, and
+            with `modular` for each subtable apart: the limit is rounded up to those.
+        grace: The process group is killed this many seconds of wall time after the limit
+            rounded up.
         costs: `exact` hands the weights over unrounded, `scaled` as tau-ARGUS does when it
             writes the table itself (see `whole_costs`). `modular` is always `scaled`.
         singletons: With `modular`, defend against single respondents too.
@@ -124,16 +123,15 @@ def run_peer(
     minutes = max(1, math.ceil(time_limit / 60))
     with tempfile.TemporaryDirectory(prefix="tacit-peer-") as name:
         folder = Path(name)
+        call = _Call(folder, python, 60.0 * minutes + grace)
         if mode == "modular" and isinstance(problem, Table):
             batch = argus_job.write_job(problem, folder, minutes=minutes, singletons=singletons)
-            call = _Call(folder, python, time_limit * _subtables(problem) + grace)
             answer = call.run({"mode": "modular", "batch": str(batch)})
             return _modular_result(problem, folder, call, answer)
         if isinstance(problem, Table):
             problem = problem.problem()
         given = whole_costs(problem.weight, costs)
         write_jj(_for_engine(problem, given), folder / "table.jj")
-        call = _Call(folder, python, max(time_limit, 60.0 * minutes) + grace)
         files = {"jj": str(folder / "table.jj"), "found": str(folder / "found.txt")}
         answer = call.run({"mode": "opt", "minutes": minutes, "folder": name, **files})
         return _exact_result(problem, given, folder, call, answer, solver)
@@ -204,26 +202,17 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _subtables(table: Table) -> int:
-    """How many subtables a hierarchical table falls into: one for each choice of parents."""
-    return math.prod(int((~hierarchy.is_leaf).sum()) for hierarchy in table.grids[0].hierarchies)
-
-
 def _for_engine(problem: Problem, given: WholeCosts) -> Problem:
     A = problem.relations
     if not (np.array_equal(A.data, np.round(A.data)) and abs(A.data).max(initial=0.0) < 128):
         raise PeerError("the engine takes small whole coefficients only; scale the relations")
     reach = np.abs(problem.value).max(initial=1.0)
     reach = max(reach, problem.upper_level.max(initial=0.0), problem.lower_level.max(initial=0.0))
-    # Attackers who know nothing get wide bounds instead: less than they could know, so a
-    # pattern that is safe against them is safe against those who know less.
-    wide = min(_UNBOUNDED_FACTOR * float(reach), LARGEST_NUMBER / 2)
+    # The engine wants finite bounds. A pattern that is safe against somebody who knows wide
+    # ones is safe against somebody who knows none.
+    wide = _UNBOUNDED_FACTOR * float(reach)
     lower = np.where(np.isinf(problem.lower), -wide, problem.lower)
     upper = np.where(np.isinf(problem.upper), wide, problem.upper)
-    if max(reach, np.abs(lower).max(initial=0.0), np.abs(upper).max(initial=0.0)) >= LARGEST_NUMBER:
-        raise PeerError(
-            f"the engine takes {LARGEST_NUMBER:g} for infinite; express the table in larger units"
-        )
     return problem.replace(weight=given.cost, lower=lower, upper=upper)
 
 

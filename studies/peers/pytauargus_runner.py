@@ -4,8 +4,8 @@
 
 A request is either `{"mode": "opt", "jj": FILE, "found": FILE, "minutes": N, "folder": DIR}`
 (exact suppression of a JJ file) or `{"mode": "modular", "batch": FILE.arb}`. The answer holds
-what the call returned and how long it took; everything else is in the files that pytauargus
-writes itself. Standard library only: tacit is not installed here.
+versions, what the call returned and how long it took; everything else is in the files that
+pytauargus writes itself. Standard library only: tacit is not installed here.
 """
 
 from __future__ import annotations
@@ -45,21 +45,31 @@ def main() -> None:
     """Answer one request."""
     request_path, answer_path = sys.argv[1:]
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    engine = importlib.import_module("pytauargus").engine_meta()
+    answer = {
+        "version": f"pytauargus {version('pytauargus')}",
+        "engine": importlib.import_module("pytauargus").engine_meta(),
+    }
+    # Written beforehand too: whoever kills this process still learns what it was.
+    write(answer, Path(answer_path))
     began, began_cpu = time.perf_counter(), time.process_time()
     try:
         code, message = METHODS[request["mode"]](request)
     except Exception as error:  # Whatever went wrong is for the caller to report.
         code, message = -1, f"{type(error).__name__}: {error}"
-    answer = {
+    answer |= {
         "code": code,
         "message": message,
         "seconds": time.perf_counter() - began,
         "cpu_seconds": time.process_time() - began_cpu,
-        "version": f"pytauargus {version('pytauargus')}",
-        "engine": engine,
     }
-    Path(answer_path).write_text(json.dumps(answer), encoding="utf-8")
+    write(answer, Path(answer_path))
+
+
+def write(answer: dict[str, Any], path: Path) -> None:
+    """Write the answer, all of it or nothing."""
+    draft = path.with_suffix(".draft")
+    draft.write_text(json.dumps(answer), encoding="utf-8")
+    draft.replace(path)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -21,6 +21,9 @@ from tacit.outcome import Intervals
 from tacit.problem import Floats, Problem
 
 Matrix = npt.NDArray[np.float64]
+
+minimise: Any = linprog
+"""Its stubs know neither sparse relations nor bounds as an array."""
 
 FINITE_BOUNDS = ("near", "zero width", "from below", "from above", "natural", "wide")
 ANY_BOUNDS = (*FINITE_BOUNDS, "no upper", "no lower", "none")
@@ -63,14 +66,22 @@ def flat(size: int) -> Codes:
     return Codes((-1, *[0] * size))
 
 
+def kron(factors: Sequence[Matrix]) -> Matrix:
+    """The Kronecker product of several matrices."""
+    product = np.eye(1)
+    for factor in factors:
+        product = np.asarray(np.kron(product, factor))
+    return product
+
+
 def crossed(dimensions: Sequence[Codes]) -> tuple[Matrix, Matrix]:
     """All relations of the crossed table, and its cells as sums of leaf cells."""
     blocks = []
     for place, codes in enumerate(dimensions):
         factors = [np.eye(len(other.parents)) for other in dimensions]
         factors[place] = codes.relations()
-        blocks.append(reduce(np.kron, factors))
-    return np.vstack(blocks), reduce(np.kron, [codes.sums() for codes in dimensions])
+        blocks.append(kron(factors))
+    return np.vstack(blocks), kron([codes.sums() for codes in dimensions])
 
 
 def linked(first: Sequence[Codes], second: Sequence[Codes]) -> tuple[Matrix, Matrix]:
@@ -140,19 +151,19 @@ def extreme(problem: Problem, lower: Floats, upper: Floats, cell: int, side: int
     unit = 2.0 ** np.floor(np.log2(magnitude(problem)))
     cost = np.zeros(problem.cell_count)
     cost[cell] = -side
-    given = {
+    given: dict[str, Any] = {
         "A_eq": problem.relations.toarray() if problem.relation_count else None,
         "b_eq": problem.rhs / unit if problem.relation_count else None,
         "bounds": np.column_stack([lower, upper]) / unit,
     }
     tight = {"primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}
-    answer = linprog(cost, **given, method="highs-ds", options=tight)
+    answer = minimise(cost, **given, method="highs-ds", options=tight)
     if answer.status == 4:  # unbounded or infeasible: only without presolve it tells which
-        answer = linprog(cost, **given, method="highs-ds", options={**tight, "presolve": False})
+        answer = minimise(cost, **given, method="highs-ds", options={**tight, "presolve": False})
     if answer.status == 3:
-        return side * np.inf
+        return float(side * np.inf)
     assert answer.status == 0, f"brute force failed: {answer.message}"
-    return float(answer.x[cell]) * unit
+    return float(answer.x[cell] * unit)
 
 
 def brute_force(
@@ -261,12 +272,16 @@ def structures(draw: st.DrawFn, kinds: Sequence[str]) -> tuple[Matrix, Matrix | 
         rows = flat(draw(st.integers(1, 2)))
         return linked([rows, flat(draw(small))], [rows, flat(draw(small))])
     n, m = draw(st.integers(2, 9)), draw(st.integers(0, 6))
-    entries = [0, 0, 0, 1, -1] if kind == "sparse" else [0, 0, 0, 1, -1, 2, -3]
-    flattened = draw(st.lists(st.sampled_from(entries), min_size=n * m, max_size=n * m))
+    pool: dict[str, list[float]] = {
+        "sparse": [0, 0, 0, 1, -1],
+        "coefficients": [0, 0, 0, 1, -1, 2, -3],
+        "fractions": [0, 0, 0, 1, -0.5, 0.75, -3],
+    }
+    flattened = draw(st.lists(st.sampled_from(pool[kind]), min_size=n * m, max_size=n * m))
     return np.array(flattened, float).reshape(m, n), None
 
 
-ALL_KINDS = ("2-D", "1H2D", "3-D", "linked", "sparse", "coefficients")
+ALL_KINDS = ("2-D", "1H2D", "3-D", "linked", "sparse", "coefficients", "fractions")
 
 
 @st.composite
@@ -299,7 +314,9 @@ def published_tables(
         bounds_of_cells = draw(st.lists(st.sampled_from(bound_kinds), min_size=n, max_size=n))
     room = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), float)
     lower, upper = with_bounds(value, bounds_of_cells, room)
-    hidden = np.array(draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n)))
+    hidden = np.array(
+        draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n)), bool
+    )
     sensitive = np.flatnonzero(
         draw(st.lists(st.sampled_from([True, False, False]), min_size=n, max_size=n))
     )
@@ -347,6 +364,6 @@ def seeded_table(rng: np.random.Generator) -> Published:
     bounds_of_cells = [str(kind) for kind in rng.choice(FINITE_BOUNDS, n)]
     room = rng.integers(0, 12, n).astype(float)
     lower, upper = with_bounds(value, bounds_of_cells, room)
-    hidden = rng.random(n) < rng.uniform(0.3, 1.0)
+    hidden = np.asarray(rng.random(n) < rng.uniform(0.3, 1.0))
     problem = Problem(value=value, lower=lower, upper=upper, relations=A, rhs=A @ value)
     return Published(problem, hidden, magnitude(problem))

@@ -150,7 +150,6 @@ def test_contributions_that_sum_to_the_cell_are_taken() -> None:
     assert everyone.at_least[0] == pytest.approx(0.6)
     found = audit(problem, np.array([0, 1]), attackers=[everyone])
     assert interval(found.findings[0], 1) == pytest.approx((0.0, 0.4))
-    assert interval(found.findings[0], 0) == pytest.approx((0.6, 1.0))
 
 
 def test_coalitions_know_what_their_members_know() -> None:
@@ -220,7 +219,23 @@ def test_all_singletons_collude_against_each_other() -> None:
     alone.check()
 
 
-@settings(max_examples=200)
+@pytest.mark.parametrize("coefficient", [1, 2])
+def test_a_colluding_singleton_may_itself_be_without_end(coefficient: float) -> None:
+    """Attacked by the others, a singleton without upper bound rises for ever, with evidence."""
+    problem = Problem(
+        value=[3, 4, 7],
+        relations=[[coefficient, 1, -1]],
+        rhs=[3 * (coefficient - 1)],
+        singleton=[0, 1, -1],
+    )
+    found = audit(problem, np.arange(3), attackers=[Attacker.all_singletons(problem)])
+    assert interval(found.findings[0], 0) == (0.0, np.inf)
+    assert interval(found.findings[0], 1) == (0.0, np.inf)
+    assert interval(found.findings[0], 2) == (7.0, 7.0)
+    found.check()
+
+
+@settings(max_examples=100)
 @given(data=st.data())
 def test_colluding_singletons_agree_with_brute_force(data: st.DataObject) -> None:
     """Against a brute force that fixes all other singletons, (9) and (10) hold."""
@@ -242,7 +257,7 @@ def test_colluding_singletons_agree_with_brute_force(data: st.DataObject) -> Non
     assert agree(result.upper[at], upper, published.tolerance)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_informed_attackers_agree_with_brute_force(data: st.DataObject) -> None:
     """Known cells, contributions and upper estimates narrow intervals as brute force says."""
@@ -267,7 +282,7 @@ def test_informed_attackers_agree_with_brute_force(data: st.DataObject) -> None:
     assert agree(result.upper[at], upper, published.tolerance)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_colluding_singletons_keep_quick_and_exact_audits_equal(data: st.DataObject) -> None:
     """Also when singletons collude, stopping at the levels exposes the same cells."""

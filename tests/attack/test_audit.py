@@ -134,11 +134,13 @@ def test_patterns_of_paper_001_are_unsafe(name: str, shared: Path) -> None:
         assert exposed(found) == expected
         assert found.exposed_cells == sorted({cell for cell, _ in expected})
         found.check()
-        for cell in found.exposed_cells[:3]:
-            assert f"cell {cell}" in found.summary()
+        assert {exposure.name for exposure in found.exposures} == {
+            f"cell {cell}" for cell, _ in expected
+        }
+        assert found.exposures[0].name in found.summary()
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(published=published_tables())
 def test_exposures_agree_with_brute_force(published: Published) -> None:
     """Lower, upper and sliding levels are judged as brute force judges them."""
@@ -154,7 +156,7 @@ def test_exposures_agree_with_brute_force(published: Published) -> None:
         assert set(p.sensitive.tolist()) <= set(found.findings[0].cells.tolist())
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(published=published_tables())
 def test_quick_audit_agrees_with_exact_audit(published: Published) -> None:
     """Stopping at the levels exposes the same cells at the same levels."""
@@ -165,7 +167,7 @@ def test_quick_audit_agrees_with_exact_audit(published: Published) -> None:
     quick.check()
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_interval_publication_agrees_with_brute_force(data: st.DataObject) -> None:
     """Exposure under published intervals is judged as brute force judges it."""
@@ -229,7 +231,7 @@ def test_a_published_sensitive_cell_is_exposed() -> None:
         value=[1, 2, 3], relations=[[1, 1, -1]], sensitive=[0], upper_level=[1], lower_level=[1]
     )
     for cells in ("sensitive", "suppressed", "all", [2]):
-        found = audit(problem, np.array([1, 2]), cells=cells)  # type: ignore[arg-type]
+        found = audit(problem, np.array([1, 2]), cells=cells)
         assert exposed(found) == {(0, "lower"), (0, "upper")}
         assert {exposure.share for exposure in found.exposures} == {0.0}
 
@@ -270,7 +272,7 @@ def test_frames_hold_the_intervals(backend: Any) -> None:
     if backend == "pyarrow":
         columns = {name: [entry.as_py() for entry in column] for name, column in columns.items()}
     rows = {int(cell): (lower, upper) for cell, lower, upper in zip(*columns.values(), strict=True)}
-    assert rows == pytest.approx(dict(example.intervals))
+    assert rows == dict(example.intervals)
 
 
 def test_every_form_of_a_suppression_gives_the_same_answer() -> None:
@@ -399,6 +401,7 @@ class Stopper(Observer):
 
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Remember the task."""
+        assert task
         self.told.append(("start", total))
 
     def on_progress(self, done: int, total: int) -> None:

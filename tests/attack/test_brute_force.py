@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import sparse
-from scipy.optimize import linprog
 
 from tacit.attack.evidence import Evidence
 from tacit.attack.knowledge import Knowledge
@@ -18,6 +17,7 @@ from tacit.attack.sweep import Attack
 from tacit.outcome import Intervals
 from tacit.problem import Problem
 from tests.attack.tables import (
+    ALL_KINDS,
     FINITE_BOUNDS,
     Published,
     agree,
@@ -27,6 +27,7 @@ from tests.attack.tables import (
     crossed,
     flat,
     magnitude,
+    minimise,
     published_tables,
     seeded_table,
 )
@@ -39,8 +40,8 @@ def few_cells(published: Published, data: st.DataObject, limit: int = 3) -> list
     return sorted(asked)
 
 
-@pytest.mark.parametrize("kind", ["2-D", "1H2D", "3-D", "linked", "sparse", "coefficients"])
-@settings(max_examples=120)
+@pytest.mark.parametrize("kind", ALL_KINDS)
+@settings(max_examples=90)
 @given(data=st.data())
 def test_engines_agree_with_brute_force(kind: str, data: st.DataObject) -> None:
     """Brute force, maximum flows and linear programmes find the same intervals."""
@@ -49,7 +50,7 @@ def test_engines_agree_with_brute_force(kind: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e12, 1e-6])
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_engines_agree_on_bounded_tables(unit: float, data: st.DataObject) -> None:
     """Where all bounds are finite, also degenerate ones, all three agree at every magnitude."""
@@ -57,7 +58,7 @@ def test_engines_agree_on_bounded_tables(unit: float, data: st.DataObject) -> No
     assert_agreement(published, few_cells(published, data))
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(published=published_tables())
 def test_engines_agree_with_each_other_on_all_cells(published: Published) -> None:
     """Maximum flows and linear programmes agree on every cell, published ones included."""
@@ -72,7 +73,7 @@ def test_engines_agree_with_each_other_on_all_cells(published: Published) -> Non
     assert np.array_equal(upper[shown], published.problem.value[shown])
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_published_intervals_agree_with_brute_force(data: st.DataObject) -> None:
     """What intervals leave open is found the same way as what suppression leaves open."""
@@ -91,9 +92,9 @@ def test_published_intervals_agree_with_brute_force(data: st.DataObject) -> None
 
 
 def test_a_thousand_seeded_tables_agree() -> None:
-    """On 1200 bounded tables one cell each, solved jointly by the brute force, agrees."""
+    """On more than 1000 bounded tables one cell each, solved jointly by the brute force, agrees."""
     rng = np.random.default_rng(2011)
-    for _ in range(30):
+    for _ in range(26):
         batch = [table for table in (seeded_table(rng) for _ in range(40)) if table.hidden.any()]
         asked = [int(rng.choice(table.cells)) for table in batch]
         side = [int(rng.choice([-1, 1])) for _ in batch]
@@ -105,7 +106,7 @@ def test_a_thousand_seeded_tables_agree() -> None:
         place = start + np.array(asked)
         cost = np.zeros(len(bounds))
         cost[place] = -np.array(side)
-        answer = linprog(cost, A_eq=A, b_eq=b, bounds=bounds, method="highs-ds")
+        answer = minimise(cost, A_eq=A, b_eq=b, bounds=bounds, method="highs-ds")
         assert answer.status == 0, answer.message
         for table, cell, direction, end in zip(batch, asked, side, answer.x[place], strict=True):
             for attack in both_engines(table):
@@ -138,6 +139,20 @@ def test_a_huge_bound_beside_a_small_cell(networks: bool) -> None:
     Evidence.of(requests, reaches).check(problem, knowledge)
 
 
+@pytest.mark.parametrize("networks", [True, False])
+def test_a_cell_without_any_bound_carries_the_others(networks: bool) -> None:
+    """A cell that may take any value balances one with bounds, and the table shows it."""
+    problem = Problem(
+        value=[3, 4], lower=[1, -np.inf], upper=[9, np.inf], relations=[[1, 1]], rhs=[7]
+    )
+    knowledge = Knowledge.of(problem, np.array([0, 1]))
+    requests = Requests.both_sides(np.array([0, 1]))
+    reaches = Attack(problem, knowledge, networks=networks).reach(requests)
+    assert reaches.amount.tolist() == [6.0, 2.0, 2.0, 6.0]
+    assert reaches.deviations.toarray().tolist() == [[6, -6], [-2, 2], [-2, 2], [6, -6]]
+    Evidence.of(requests, reaches).check(problem, knowledge)
+
+
 def test_unbounded_cells_come_with_a_direction() -> None:
     """Two cells that sum to a total with no upper bound rise for ever, and a ray shows it."""
     problem = Problem(value=[3, 4, 7], relations=[[1, 1, -1]], rhs=[0])
@@ -154,7 +169,7 @@ def test_unbounded_cells_come_with_a_direction() -> None:
         Evidence.of(requests, reaches).check(problem, knowledge)
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(published=published_tables(bound_kinds=("no upper", "none", "no lower", "near", "natural")))
 def test_rays_never_end(published: Published) -> None:
     """Every infinite claim comes with a direction along which only unbounded cells move."""

@@ -197,6 +197,22 @@ def test_a_false_ray_is_refused() -> None:
             false.check(problem, knowledge)
 
 
+def test_huge_multipliers_that_cancel_prove_nothing() -> None:
+    """Where a relation comes twice, opposite multipliers add nothing, however large."""
+    problem = Problem(value=[3, 4, 7], relations=[[1, 1, -1], [1, 1, -1]])
+    knowledge = Knowledge.of(problem, np.array([0, 2]))
+    requests = Requests(np.array([0]), np.array([1]), np.array([np.inf]))
+    evidence = Evidence.of(requests, Attack(problem, knowledge).reach(requests))
+    tampered = dataclasses.replace(
+        evidence,
+        amount=np.zeros(1),
+        limit=np.zeros(1),
+        multipliers=sparse.csr_array([[1e12, -1e12]]),
+    )
+    with pytest.raises(EvidenceError):
+        tampered.check(problem, knowledge)
+
+
 def test_a_finite_cell_does_not_move_without_end(found: Audit) -> None:
     """Claiming infinity for a bounded cell is refused."""
     amount = claims(found).amount.copy()

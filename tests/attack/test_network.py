@@ -57,7 +57,7 @@ def test_two_dimensional_tables_are_networks(rows: int, columns: int) -> None:
     assert_network(A, network, chosen)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(rows=hierarchies())
 def test_tables_with_one_hierarchy_are_networks(rows: Codes) -> None:
     """Every cell of a two-dimensional table with hierarchical rows becomes an arc."""
@@ -81,7 +81,7 @@ def test_deep_hierarchies_are_networks() -> None:
         assert_network(shuffled, network, chosen)
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(published=published_tables())
 def test_whatever_is_recognised_is_a_network(published: Published) -> None:
     """In tables of every kind, recognised cells form a network and dropped rows are implied."""

@@ -21,7 +21,7 @@ from tests.attack.tables import (
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=200)
 @given(published=published_tables())
 def test_essential_rows_imply_all_others(published: Published) -> None:
     """The relations kept have the rank of all relations."""
@@ -41,7 +41,7 @@ def test_repeated_relations_of_tables_are_dropped() -> None:
     assert np.linalg.matrix_rank(A[kept]) == np.linalg.matrix_rank(A)
 
 
-@settings(max_examples=200)
+@settings(max_examples=70)
 @given(published=published_tables())
 def test_components_are_apart_and_complete(published: Published) -> None:
     """Components share no cell; a cell that left cannot move in the full model."""
@@ -64,7 +64,7 @@ def test_components_are_apart_and_complete(published: Published) -> None:
             assert agree(end, p.value[gone], published.tolerance)
 
 
-@settings(max_examples=250)
+@settings(max_examples=100)
 @given(published=published_tables())
 def test_lifted_evidence_passes_the_check_with_all_relations(published: Published) -> None:
     """What the engines prove on the small problem also holds on the whole one."""
@@ -92,7 +92,7 @@ def test_chains_of_determined_cells_are_proven() -> None:
         Evidence.of(requests, reaches).check(problem, published.knowledge)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(published=published_tables())
 def test_targets_are_met_or_shown_out_of_reach(published: Published) -> None:
     """With finite targets a request ends with a table that reaches it or proof that none does."""

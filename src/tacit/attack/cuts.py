@@ -121,7 +121,9 @@ class Separator:
         told = attacker.learn(problem, everything)
         self.up, self.down = told.up, told.down
         self._own = frozenset(attacker.own)
-        self._linear = _LinearSeparator(self.structure, self.up, self.down, solver)
+        movable = (self.up > 0) | (self.down > 0)
+        movable[list(attacker.colluding)] = True
+        self._linear = _LinearSeparator(self.structure, movable, solver)
 
     def requests(self) -> Requests:
         """Every sensitive cell with its upper and lower level, where there is one."""
@@ -129,7 +131,7 @@ class Separator:
         theirs = np.array([cell not in self._own for cell in problem.sensitive.tolist()], bool)
         cells = problem.sensitive[theirs]
         both = Requests.both_sides(cells, problem.upper_level[theirs], problem.lower_level[theirs])
-        return both.take(both.targets > 0)
+        return both.positive()
 
     def sliding(self) -> tuple[Integers, Floats]:
         """Sensitive cells with a sliding level, and the levels."""
@@ -297,10 +299,9 @@ class _LinearSeparator:
     whichever cell is asked, and the model moves little from request to request.
     """
 
-    def __init__(self, structure: Structure, up: Floats, down: Floats, solver: SolverFactory):
+    def __init__(self, structure: Structure, movable: Booleans, solver: SolverFactory):
         self._structure = structure
-        movable: Booleans = ((up > 0) | (down > 0)) & ~structure.in_network
-        self._cells = np.flatnonzero(movable)
+        self._cells = np.flatnonzero(movable & ~structure.in_network)
         self._solver = solver
         self._model: Any = None
         self._rows = np.zeros(0, np.int64)

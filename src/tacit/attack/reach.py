@@ -39,6 +39,10 @@ class Requests:
         own = None if self.own is None else self.own[index]
         return Requests(self.cells[index], self.sides[index], self.targets[index], own)
 
+    def positive(self) -> Requests:
+        """Without those that ask for nothing."""
+        return self.take(self.targets > 0)
+
     def renumbered(self, cells: Integers) -> Requests:
         """The same requests with other numbers for the cells."""
         return Requests(cells, self.sides, self.targets, self.own)

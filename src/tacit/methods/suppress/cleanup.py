@@ -1,0 +1,267 @@
+"""Clean-up: publish again what need not be suppressed.
+
+For every sensitive cell and side a deviation is remembered that shows it safe. Publishing a cell
+concerns only those whose deviation uses it; they are looked at again, and if one of them fails,
+the cell stays suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from tacit.attack.network import Network
+from tacit.attack.reach import TOLERANCE, Requests
+from tacit.methods.suppress.construct import CheapestDeviation
+from tacit.methods.suppress.search import Rival, Search
+from tacit.problem import Booleans, Floats, Integers
+
+
+def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> Booleans:
+    """A safe pattern within a safe one, from which no single cell can be published alone.
+
+    Cells are tried dearest first; among equals those that the guide likes least.
+    """
+    if search.finished():
+        return hidden
+    hidden = hidden.copy()
+    order = np.flatnonzero(hidden & search.secondary)
+    liked = np.zeros(search.problem.cell_count) if guide is None else guide
+    order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
+    in_network = search.structure.in_network
+    if len(search.rivals) == 1 and search.rivals[0].keep is None and in_network.any():
+        rival = search.rivals[0]
+        targets = search.targets(rival, hidden)
+        quick = order[in_network[order]]
+        published = _network_clean_up(search, rival, hidden, targets, quick)
+        hidden[_spared(search, hidden, published)] = False
+        order = order[~in_network[order]]
+    if len(order) == 0:
+        return hidden
+    guards: list[Guard] = []
+    for rival in search.rivals:
+        targets = search.targets(rival, hidden)
+        flows = in_network[targets.cells]
+        if flows.any():
+            guards.append(FlowGuard(search, rival, hidden, targets.take(flows)))
+        if not flows.all():
+            guards.append(LinearGuard(search, rival, hidden, targets.take(~flows)))
+    for cell in order.tolist():
+        if search.finished():
+            break
+        if len(_spared(search, hidden, np.array([cell]))) and _all_agree(guards, cell):
+            hidden[cell] = False
+    return hidden
+
+
+def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
+    """Those of the cells that relations with singletons can do without, one after the other."""
+    rows, needed = search.crowd_rows()
+    if len(rows) == 0:
+        return cells
+    A = search.problem.relations[rows]
+    count = np.asarray(abs(A).sign() @ hidden).astype(np.int64)
+    columns = A.tocsc()
+    free = []
+    for cell in cells.tolist():
+        touched = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+        if (count[touched] > needed[touched]).all():
+            count[touched] -= 1
+            free.append(cell)
+    return np.array(free, np.int64)
+
+
+def _network_clean_up(
+    search: Search, rival: Rival, hidden: Booleans, targets: Requests, order: Integers
+) -> Integers:
+    from tacit.methods.suppress.kernels import publish_again
+
+    cells, network, where = _hidden_network(search, hidden)
+    asked = targets.take(search.structure.in_network[targets.cells])
+    published = publish_again(
+        network.first,
+        network.link,
+        network.tail,
+        network.head,
+        rival.separator.up[cells],
+        rival.separator.down[cells],
+        where[asked.cells],
+        asked.sides,
+        asked.targets * (1 - TOLERANCE),
+        where[order],
+    )
+    return order[published]
+
+
+def _hidden_network(search: Search, hidden: Booleans) -> tuple[Integers, Network, Integers]:
+    """The suppressed cells of the network, the network they form, and where each cell is."""
+    structure = search.structure
+    assert structure.network is not None
+    cells = np.flatnonzero(hidden & structure.in_network)
+    network = structure.network.restricted(np.cumsum(structure.in_network)[cells] - 1)
+    where = np.full(len(hidden), -1, np.int64)
+    where[cells] = np.arange(len(cells))
+    return cells, network, where
+
+
+class Guard(Protocol):
+    """Watches over the requests of one attacker while cells are published again."""
+
+    def allows(self, cell: int) -> bool:
+        """Would all stay safe if the cell were published? Remembers how."""
+
+    def accept(self) -> None:
+        """The cell last asked about is published."""
+
+    def refuse(self) -> None:
+        """The cell last asked about stays suppressed."""
+
+
+def _all_agree(guards: Sequence[Guard], cell: int) -> bool:
+    asked: list[Guard] = []
+    for guard in guards:
+        asked.append(guard)
+        if not guard.allows(cell):
+            for each in asked:
+                each.refuse()
+            return False
+    for guard in asked:
+        guard.accept()
+    return True
+
+
+class _Uses:
+    """Which request's deviation uses which cell."""
+
+    def __init__(self, cells: int, requests: int):
+        self._uses = np.zeros((cells, requests), bool)
+        self._offender = -1
+        self._pending: list[tuple[int, Integers]] = []
+
+    def concerned(self, cell: int) -> list[int]:
+        """Requests that use the cell, the last offender first."""
+        numbers: list[int] = np.flatnonzero(self._uses[cell]).tolist()
+        if self._offender in numbers:
+            numbers.remove(self._offender)
+            numbers.insert(0, self._offender)
+        self._pending = []
+        return numbers
+
+    def offend(self, request: int) -> None:
+        self._offender = request
+
+    def propose(self, request: int, cells: Integers) -> None:
+        self._pending.append((request, cells))
+
+    def accept(self) -> None:
+        for request, cells in self._pending:
+            self._uses[:, request] = False
+            self._uses[cells, request] = True
+        self._pending = []
+
+
+class LinearGuard:
+    """Guard by linear programmes over the suppressed cells."""
+
+    def __init__(self, search: Search, rival: Rival, hidden: Booleans, requests: Requests):
+        cells = np.flatnonzero(hidden & ~search.structure.in_network)
+        self._model = CheapestDeviation(search, rival, cells)
+        self._requests = requests
+        self._price = np.ones(search.problem.cell_count)
+        self._uses = _Uses(len(cells), len(requests))
+        self._cell = -1
+        for request in range(len(requests)):
+            if not self._settle(request):
+                # Out of reach for this model's tolerance: guard all cells that might matter.
+                self._uses.propose(request, np.arange(len(cells)))
+        self._uses.accept()
+
+    def _settle(self, request: int) -> bool:
+        asked = self._requests
+        x = self._model.deviation(
+            int(asked.cells[request]),
+            int(asked.sides[request]),
+            float(asked.targets[request]),
+            self._price,
+        )
+        if x is None:
+            return False
+        self._uses.propose(request, np.flatnonzero(np.abs(x) > 1e-9))
+        return True
+
+    def allows(self, cell: int) -> bool:
+        self._cell = self._model.position(cell)
+        if self._cell < 0:
+            return True
+        concerned = self._uses.concerned(self._cell)
+        self._model.barred[self._cell] = True
+        for request in concerned:
+            if not self._settle(request):
+                self._uses.offend(request)
+                return False
+        return True
+
+    def accept(self) -> None:
+        self._uses.accept()
+
+    def refuse(self) -> None:
+        if self._cell >= 0:
+            self._model.barred[self._cell] = False
+
+
+class FlowGuard:
+    """Guard by maximum flows over the suppressed cells."""
+
+    def __init__(self, search: Search, rival: Rival, hidden: Booleans, requests: Requests):
+        self._cells, self._network, self._where = _hidden_network(search, hidden)
+        self._up = rival.separator.up[self._cells].copy()
+        self._down = rival.separator.down[self._cells].copy()
+        self._requests = requests.renumbered(self._where[requests.cells])
+        self._uses = _Uses(len(self._cells), len(requests))
+        self._share = np.ones(len(self._cells))
+        self._cell = -1
+        self._settle(np.arange(len(requests)))
+        self._uses.accept()
+
+    def _settle(self, numbers: Integers) -> bool:
+        from tacit.attack.flow import maximum_flows
+
+        network = self._network
+        asked = self._requests.take(numbers)
+        targets = asked.targets * (1 - TOLERANCE)
+        amount, pointer, arcs, _, _ = maximum_flows(
+            network.first,
+            network.link,
+            network.tail,
+            network.head,
+            self._up,
+            self._down,
+            asked.cells,
+            asked.sides,
+            targets,
+            np.full(len(numbers), np.inf),
+            self._share,
+        )
+        for position, request in enumerate(numbers.tolist()):
+            self._uses.propose(request, arcs[pointer[position] : pointer[position + 1]])
+            if amount[position] < targets[position]:
+                self._uses.offend(request)
+                return False
+        return True
+
+    def allows(self, cell: int) -> bool:
+        self._cell = int(self._where[cell])
+        if self._cell < 0:
+            return True
+        concerned = self._uses.concerned(self._cell)
+        self._share[self._cell] = 0.0
+        return self._settle(np.array(concerned, np.int64))
+
+    def accept(self) -> None:
+        self._uses.accept()
+
+    def refuse(self) -> None:
+        if self._cell >= 0:
+            self._share[self._cell] = 1.0

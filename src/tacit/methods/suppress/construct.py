@@ -1,0 +1,208 @@
+"""Build a safe pattern: protect one sensitive cell after the other as cheaply as possible.
+
+In a network a cell is protected by shortest paths (paper 003, Figure 14); in any other table by
+the cheapest deviation that reaches its level (Kelly et al.), a linear programme. Either way what
+is already suppressed comes for free, and a relaxation's opinion of the cells can guide the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.reach import Requests
+from tacit.errors import SolverError
+from tacit.methods.suppress.search import Rival, Search, emptied
+from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs import HighsModel
+
+_REPAIRS = 20
+_BATCH = 12
+
+
+class Constructor:
+    """Makes patterns safe; keeps its models between calls."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        self._linear: dict[int, CheapestDeviation] = {}
+
+    def construct(self, start: Booleans | None = None, guide: Floats | None = None) -> Booleans | None:
+        """A safe pattern that contains the start, or None if time ran out or none exists.
+
+        Args:
+            start: Cells that are suppressed from the beginning, besides the sensitive ones.
+            guide: How much a relaxation likes each cell, from 0 to 1.
+        """
+        search = self._search
+        hidden = search.sensitive.copy()
+        if start is not None:
+            hidden |= start & search.secondary
+        cost = emptied(search.problem.weight)
+        if guide is not None:
+            cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
+        self._crowd(hidden, cost)
+        for _ in range(_REPAIRS):
+            exposed = search.exposed(hidden)
+            if not exposed:
+                return hidden
+            before = int(hidden.sum())
+            for rival, missed in exposed:
+                self._protect(rival, missed, hidden, cost)
+                if search.finished():
+                    return None
+            if int(hidden.sum()) == before:
+                return None
+        return None
+
+    def _crowd(self, hidden: Booleans, cost: Floats) -> None:
+        """Suppress the cheapest cells of relations with singletons until there are enough."""
+        rows, needed = self._search.crowd_rows()
+        A = self._search.problem.relations
+        for row, count in zip(rows.tolist(), needed.tolist(), strict=True):
+            cells = A.indices[A.indptr[row] : A.indptr[row + 1]]
+            free = cells[~hidden[cells] & self._search.secondary[cells]]
+            lacking = count - int(hidden[cells].sum())
+            hidden[free[np.argsort(cost[free], kind="stable")][: max(lacking, 0)]] = True
+
+    def _protect(self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats) -> None:
+        in_network = self._search.structure.in_network[missed.cells]
+        largest_first = np.lexsort((missed.cells, -missed.targets))
+        missed, in_network = missed.take(largest_first), in_network[largest_first]
+        if in_network.any():
+            self._by_paths(rival, missed.take(in_network), hidden, cost)
+        rest = missed.take(~in_network)
+        if len(rest):
+            self._by_deviations(rival, rest, hidden, cost)
+
+    def _by_paths(self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats) -> None:
+        from tacit.methods.suppress.kernels import protect_by_paths
+
+        structure, separator = self._search.structure, rival.separator
+        network = structure.network
+        assert network is not None
+        cells = np.flatnonzero(structure.in_network)
+        arc = np.cumsum(structure.in_network)[missed.cells] - 1
+        usable = (self._search.secondary | self._search.sensitive)[cells]
+        inside = hidden[cells]
+        protect_by_paths(
+            network.first,
+            network.link,
+            network.tail,
+            network.head,
+            np.where(usable, separator.up[cells], 0.0),
+            np.where(usable, separator.down[cells], 0.0),
+            cost[cells],
+            inside,
+            arc,
+            missed.sides,
+            missed.targets,
+        )
+        hidden[cells] = inside
+
+    def _by_deviations(
+        self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats
+    ) -> None:
+        search = self._search
+        number = search.rivals.index(rival)
+        if number not in self._linear:
+            self._linear[number] = CheapestDeviation(search, rival)
+        model = self._linear[number]
+        open_requests = np.ones(len(missed), bool)
+        since_check = 0
+        while open_requests.any() and not search.finished():
+            request = int(np.flatnonzero(open_requests)[0])
+            open_requests[request] = False
+            used = model.support(
+                int(missed.cells[request]),
+                int(missed.sides[request]),
+                float(missed.targets[request]),
+                np.where(hidden, 1e-4, 1.0) * cost,
+            )
+            grown = not hidden[used].all()
+            hidden[used] = True
+            since_check += grown
+            if since_check >= _BATCH:
+                # What was suppressed for some cells often protects others, too.
+                since_check = 0
+                rest = np.flatnonzero(open_requests)
+                reaches = search.attack(rival, hidden).reach(missed.take(rest))
+                open_requests[rest[reaches.reached(missed.take(rest))]] = False
+
+
+class CheapestDeviation:
+    """min cost |x| subject to A x = 0, room of the cells, and x_s at its level; persistent.
+
+    Deviations are measured in units of the level, so that the same bounds serve almost all
+    cells.
+    """
+
+    def __init__(self, search: Search, rival: Rival, cells: Integers | None = None):
+        separator, structure = rival.separator, search.structure
+        if cells is None:
+            usable = search.secondary | search.sensitive
+            cells = np.flatnonzero(usable & ~structure.in_network)
+        self._cells = cells
+        self._up, self._down = separator.up[cells], separator.down[cells]
+        self._where = np.full(search.problem.cell_count, -1, np.int64)
+        self._where[cells] = np.arange(len(cells))
+        A = sparse.csr_array(structure.A[:, cells])
+        A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
+        zeros = np.zeros(A.shape[0])
+        count = 2 * len(cells)
+        self._lower, self._upper = np.zeros(count), np.zeros(count)
+        self._cost = np.zeros(count)
+        self._model = HighsModel(
+            sparse.csr_array(sparse.hstack([A, -A])),
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=self._lower,
+            upper=self._upper,
+            tolerance=1e-7,
+        )
+        self.barred = np.zeros(len(cells), bool)
+
+    def position(self, cell: int) -> int:
+        """The cell's place in this model."""
+        return int(self._where[cell])
+
+    def support(self, cell: int, side: int, level: float, cost: Floats) -> Integers:
+        """Cells that move in the cheapest deviation; empty if there is none."""
+        x = self.deviation(cell, side, level, cost)
+        return self._cells[:0] if x is None else self._cells[np.abs(x) > 1e-7]
+
+    def deviation(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
+        """The cheapest deviation in units of the level, or None if the level is out of reach."""
+        count = len(self._cells)
+        room = np.concatenate([self._up, self._down]) / level
+        # Room beyond this is never needed; leaving it out keeps the bounds alike.
+        upper = np.minimum(room, 100.0)
+        upper[np.tile(self.barred, 2)] = 0.0
+        lower = np.zeros(2 * count)
+        here = self.position(cell)
+        moving, still = (here, here + count) if side > 0 else (here + count, here)
+        lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
+        price = np.tile(cost[self._cells], 2) / np.clip(room, 1e-3, 1.0)
+        price[[moving, still]] = 0.0
+        self._update(lower, upper, price)
+        for cold in (False, True):
+            try:
+                solution: Any = self._model.solve(cold=cold, strategy="dual")
+            except SolverError:
+                continue
+            if solution.status == "optimal":
+                return np.asarray(solution.x[:count] - solution.x[count:])
+            if solution.status == "infeasible":
+                return None
+        return None
+
+    def _update(self, lower: Floats, upper: Floats, price: Floats) -> None:
+        changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
+        if len(changed):
+            self._model.set_bounds(changed, lower[changed], upper[changed])
+        repriced = np.flatnonzero(price != self._cost)
+        if len(repriced):
+            self._model.set_cost(repriced, price[repriced])
+        self._lower, self._upper, self._cost = lower, upper, price

@@ -1,0 +1,271 @@
+"""`Search`: what all suppression algorithms share while they run.
+
+It knows the attackers, keeps the best safe pattern and the proven bound, watches the clock and
+tells the observer. An algorithm offers patterns and raises the bound; it never decides alone
+that a pattern is safe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.attack.cuts import Separator
+from tacit.attack.knowledge import Attacker, Knowledge, singleton_respondents
+from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.shrink import Structure
+from tacit.attack.sweep import Attack
+from tacit.methods.suppress.options import SuppressOptions
+from tacit.observer import Observer
+from tacit.outcome import TracePoint
+from tacit.problem import Booleans, Floats, Integers, Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """One attacker with the tools to answer and to stop them."""
+
+    attacker: Attacker
+    separator: Separator
+
+    @property
+    def keep(self) -> Booleans | None:
+        """Cells the attackers know unless the cell itself is attacked."""
+        if not self.attacker.colluding:
+            return None
+        mask = np.zeros(self.separator.problem.cell_count, bool)
+        mask[list(self.attacker.colluding)] = True
+        return mask
+
+
+class Search:
+    """The state of one run.
+
+    Attributes:
+        problem: The table.
+        options: What the user chose.
+        structure: The examined relations.
+        rivals: The attackers.
+        secondary: Cells that may be suppressed besides the sensitive ones, and could help.
+        base: Weight of the sensitive cells, which every solution pays.
+        best: The best safe pattern so far.
+        objective: Its weight; inf without one.
+        bound: No safe pattern weighs less.
+        cut_count: Cuts generated.
+        iterations: Rounds of the algorithm's outer loop.
+        stopped_by: Why the search ended, once it has.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        options: SuppressOptions,
+        attackers: Sequence[Attacker] = (),
+        observer: Observer | None = None,
+    ):
+        self.problem = problem
+        self.options = options
+        self.structure = Structure.of(problem)
+        self.observer = observer or Observer()
+        self.rivals = [
+            Rival(attacker, Separator(problem, structure=self.structure, attacker=attacker))
+            for attacker in _attackers(problem, options, attackers)
+        ]
+        movable = (problem.upper > problem.value) | (problem.value > problem.lower)
+        self.sensitive = problem.is_sensitive
+        self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
+        self.base = float(problem.weight[self.sensitive].sum())
+        weight = problem.weight[self.secondary]
+        self._integral = bool((weight == np.rint(weight)).all()) and self.base == np.rint(self.base)
+        self.best: Booleans | None = None
+        self.objective = np.inf
+        self.bound = self.base
+        self.cut_count = 0
+        self.iterations = 0
+        self.stopped_by = ""
+        self._start = time.monotonic()
+        self._trace: list[TracePoint] = []
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time limit, never below zero."""
+        return max(0.0, self.options.time_limit - self.seconds)
+
+    @property
+    def trace(self) -> tuple[TracePoint, ...]:
+        """Objective and bound over time."""
+        return tuple(self._trace)
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / objective."""
+        if not np.isfinite(self.objective):
+            return np.inf
+        return (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+
+    @property
+    def cutoff(self) -> float:
+        """Only patterns that weigh less than this are of interest."""
+        if not np.isfinite(self.objective):
+            return np.inf
+        step = 1.0 if self._integral else 0.0
+        return self.objective - max(step - 1e-6, self.options.gap * abs(self.objective) * 0.5)
+
+    def finished(self) -> bool:
+        """Is it time to stop? If so, `stopped_by` says why."""
+        if self.stopped_by:
+            return True
+        if self.gap <= self.options.gap:
+            self.stopped_by = "gap"
+        elif self.seconds >= self.options.time_limit:
+            self.stopped_by = "time"
+        elif self.observer.should_stop():
+            self.stopped_by = "user"
+        return bool(self.stopped_by)
+
+    def weigh(self, hidden: Booleans) -> float:
+        """The objective of a pattern."""
+        return float(self.problem.weight[hidden].sum())
+
+    def raise_bound(self, bound: float) -> None:
+        """Take note of a proven bound on the objective of all safe patterns."""
+        if self._integral:
+            bound = np.ceil(bound - 1e-6)
+        bound = min(bound, self.objective)
+        if bound > self.bound + 1e-9 * abs(self.bound):
+            self.bound = bound
+            self._note()
+            self.observer.on_bound(self.seconds, bound)
+
+    def offer(self, hidden: Booleans) -> bool:
+        """Propose a pattern; True if it is safe, allowed and better than the best so far."""
+        objective = self.weigh(hidden)
+        if objective >= self.objective or not self.allows(hidden) or self.exposed(hidden):
+            return False
+        self.best, self.objective = hidden.copy(), objective
+        self._note()
+        self.observer.on_solution(self.seconds, objective)
+        return True
+
+    def allows(self, hidden: Booleans) -> bool:
+        """Are all conditions met that have nothing to do with attackers?"""
+        limit = self.options.max_suppressed
+        if limit is not None and hidden.sum() > limit:
+            return False
+        if not hidden[self.sensitive].all() or (hidden & self.problem.must_publish).any():
+            return False
+        rows, needed = self.crowd_rows()
+        return bool((abs(self.problem.relations[rows]).sign() @ hidden >= needed).all())
+
+    def crowd_rows(self) -> tuple[Integers, Integers]:
+        """Relations with singletons, and how many suppressed cells each needs ((8))."""
+        problem = self.problem
+        if self.options.singletons != "local":
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        lonely = (problem.singleton >= 0) & self.sensitive
+        count = np.asarray(abs(problem.relations).sign() @ lonely).astype(np.int64)
+        rows = np.flatnonzero(count > 0)
+        return rows, count[rows] + 1
+
+    def exposed(self, hidden: Booleans) -> list[tuple[Rival, Requests]]:
+        """Who can still come too close to what; empty for a safe pattern.
+
+        A sliding level is expressed by the sides that are to move further.
+        """
+        found = []
+        for rival in self.rivals:
+            missed = self._missed(rival, hidden)
+            if len(missed):
+                found.append((rival, missed))
+        return found
+
+    def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
+        attack = self.attack(rival, hidden)
+        requests = rival.separator.requests()
+        reaches = attack.reach(self._with_own(rival, requests, hidden))
+        missed = requests.take(~reaches.reached(requests))
+        cells, levels = rival.separator.sliding()
+        if len(cells) == 0:
+            return missed
+        both = Requests.both_sides(cells)
+        amount = attack.reach(self._with_own(rival, both, hidden)).amount
+        rise, fall = amount[: len(cells)], amount[len(cells) :]
+        narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
+        extra = [slide(rival.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
+        return joined([missed, *extra])
+
+    def targets(self, rival: Rival, hidden: Booleans) -> Requests:
+        """Requests that a safe pattern meets and that together make it safe.
+
+        A sliding level is split between the two sides as they are now.
+        """
+        plain = rival.separator.requests()
+        cells, levels = rival.separator.sliding()
+        if len(cells) == 0:
+            return plain
+        both = Requests.both_sides(cells)
+        amount = self.attack(rival, hidden).reach(self._with_own(rival, both, hidden)).amount
+        rise, fall = amount[: len(cells)], amount[len(cells) :]
+        up = np.minimum(rise, levels)
+        down = np.minimum(fall, levels - up)
+        return joined([plain, Requests.both_sides(cells, up, down)]).positive()
+
+    def attack(self, rival: Rival, hidden: Booleans) -> Attack:
+        """What the attacker can do with a pattern."""
+        told = rival.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
+        return Attack(self.problem, told, structure=self.structure, keep=rival.keep)
+
+    def _with_own(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
+        if rival.keep is None:
+            return requests
+        free = Knowledge.of(self.problem, hidden)
+        told = rival.attacker.learn(self.problem, free)
+        lone = rival.keep[requests.cells]
+        up = np.where(lone, free.up[requests.cells], told.up[requests.cells])
+        down = np.where(lone, free.down[requests.cells], told.down[requests.cells])
+        own = np.where(requests.sides > 0, up, down)
+        return Requests(requests.cells, requests.sides, requests.targets, own)
+
+    def _note(self) -> None:
+        objective = None if self.best is None else self.objective
+        self._trace.append(TracePoint(self.seconds, objective, self.bound))
+
+
+def _attackers(
+    problem: Problem, options: SuppressOptions, attackers: Sequence[Attacker]
+) -> list[Attacker]:
+    chosen = list(attackers) or [Attacker.external()]
+    if options.singletons == "respondents":
+        chosen += singleton_respondents(problem)
+    elif options.singletons == "global":
+        chosen.append(Attacker.all_singletons(problem))
+    return chosen
+
+
+def slide(separator: Separator, cell: int, level: float, fall: float) -> Requests:
+    """What to ask of both sides so that a sliding level is met, given how far the cell falls."""
+    up = min(float(separator.up[cell]), max(level - fall, 0.0))
+    return Requests.both_sides(np.array([cell]), up, level - up).positive()
+
+
+def joined(parts: Sequence[Requests]) -> Requests:
+    """Several requests as one."""
+    return Requests(
+        np.concatenate([part.cells for part in parts]),
+        np.concatenate([part.sides for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+    )
+
+
+def emptied(weight: Floats) -> Floats:
+    """Weights with zeros replaced by something tiny, so that cells are not hidden for nothing."""
+    positive = weight[weight > 0]
+    return np.where(weight > 0, weight, 1e-6 * (positive.min() if len(positive) else 1.0))
