@@ -29,6 +29,14 @@ def add_tolerance(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def tolerance_of(arguments: argparse.Namespace) -> float:
+    """The tolerance that the user chose, or the usual one."""
+    from tacit.problem import ADDITIVITY_TOLERANCE
+
+    chosen: float | None = arguments.tolerance
+    return ADDITIVITY_TOLERANCE if chosen is None else chosen
+
+
 def _share(text: str) -> float:
     try:
         number = float(text)

@@ -1,4 +1,4 @@
-"""Progress on standard error, and Ctrl-C: once to stop with what is known, twice to stop at once."""
+"""Progress on standard error, and Ctrl-C: once to stop with what is known, twice at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STOPPING = "stopping with what is known so far; press Ctrl-C again to stop at o
 class Display(Protocol):
     """Shows how far a task is."""
 
-    def start(self, task: str, total: int | None) -> None:
+    def start(self, task: str) -> None:
         """A task begins."""
 
     def show(self, done: int, total: int) -> None:
@@ -68,7 +68,7 @@ class Progress(Observer):
             signal.signal(signal.SIGINT, self._previous)
         self._display.close()
 
-    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
         if self._is_stopping:
             raise KeyboardInterrupt
         self._is_stopping = True
@@ -76,7 +76,7 @@ class Progress(Observer):
 
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Show that a task begins."""
-        self._display.start(task, total)
+        self._display.start(task)
 
     def on_progress(self, done: int, total: int) -> None:
         """Show how far it is."""
@@ -90,7 +90,7 @@ class Progress(Observer):
 class Silence:
     """Shows nothing."""
 
-    def start(self, task: str, total: int | None) -> None:
+    def start(self, task: str) -> None:
         """Nothing."""
 
     def show(self, done: int, total: int) -> None:
@@ -121,7 +121,7 @@ class PlainLines:
         self._task = ""
         self._began = self._latest = clock()
 
-    def start(self, task: str, total: int | None) -> None:
+    def start(self, task: str) -> None:
         """Remember when the task began."""
         self._task = task
         self._began = self._latest = self._clock()
@@ -167,9 +167,9 @@ class LiveLine:
         )
         self._line = self._bar.add_task("", start=False, visible=False)
 
-    def start(self, task: str, total: int | None) -> None:
+    def start(self, task: str) -> None:
         """Draw the line."""
-        self._bar.reset(self._line, description=task, total=total, visible=True)
+        self._bar.reset(self._line, description=task, total=None, visible=True)
         self._bar.start()
 
     def show(self, done: int, total: int) -> None:

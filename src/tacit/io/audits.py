@@ -10,7 +10,7 @@ numbered from 0 in the order of the table; null stands for infinity.
      "relations": 8,
      "published": {"suppressed": [2, 3, 6, 7]},
      "attackers": [
-      {"name": "external", "known": [], "at_least": [], "at_most": [], "own": [], "colluding": [],
+      {"name": "external", "known": [], "own": [], "colluding": [], "at_least": [], "at_most": [],
        "claims": {"cells": [...], "sides": [...], "amount": [...], "limit": [...]},
        "deviations": {"claim": [...], "cell": [...], "deviation": [...]},
        "multipliers": {"claim": [...], "relation": [...], "multiplier": [...]}}]}
@@ -208,7 +208,8 @@ def _judge(
     ended = np.zeros((2, len(cells)), bool)
     ended[where] = np.isinf(evidence.amount) | np.isfinite(evidence.limit)
     rise, fall = amount
-    covered = claimed.all(axis=0)
+    covered: Booleans = np.asarray(claimed.all(axis=0))
+    exact: Booleans = np.asarray(ended.all(axis=0))
 
     levels = np.zeros((3, problem.cell_count))
     levels[:, problem.sensitive] = (
@@ -237,7 +238,7 @@ def _judge(
         cells,
         problem.value[cells] - fall,
         problem.value[cells] + rise,
-        ended.all(axis=0),
+        exact,
         tuple(exposures),
         evidence,
     )

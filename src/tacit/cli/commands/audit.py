@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.arguments import add_tolerance, whole_number
+from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
 from tacit.cli.files import read_problem, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
@@ -133,7 +133,7 @@ def _audited(
             attackers=attackers,
             executor=pool,
             observer=progress,
-            **_tolerance(arguments),
+            tolerance=tolerance_of(arguments),
         )
 
 
@@ -151,7 +151,7 @@ def _verified(
         raise InputError(
             "--check-evidence computes nothing anew: leave out --cells, --levels-only and --jobs"
         )
-    audit = read_audit(path, problem, solution, **_tolerance(arguments))
+    audit = read_audit(path, problem, solution, tolerance=tolerance_of(arguments))
     # A file could name an attacker for whom nothing needs protection.
     audited = [found.attacker for found in audit.findings]
     missing = [attacker.name for attacker in attackers if attacker not in audited]
@@ -167,10 +167,6 @@ def _verified(
         raise InputError(str(error), path=path) from None
     print(f"evidence verified: {audit.checked} claims hold")
     return audit
-
-
-def _tolerance(arguments: argparse.Namespace) -> dict[str, float]:
-    return {} if arguments.tolerance is None else {"tolerance": arguments.tolerance}
 
 
 def _cells(text: str) -> str | list[int]:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.arguments import add_tolerance
+from tacit.cli.arguments import add_tolerance, tolerance_of
 from tacit.cli.exits import ExitCode
 from tacit.cli.files import read_problem, refuse_unwritable, write_json
 from tacit.errors import InputError
@@ -28,8 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     path: Path = arguments.input
     refuse_unwritable(arguments.json, inputs=(path,))
     problem = read_problem(path)
-    tolerance = arguments.tolerance
-    violations = problem.violations() if tolerance is None else problem.violations(tolerance)
+    violations = problem.violations(tolerance_of(arguments))
     facts = describe(problem)
     print("\n".join([str(path), *_lines(facts, violations)]))
     if arguments.json is not None:

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """There are none."""
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(_arguments: argparse.Namespace) -> int:
     """Print one line a component."""
     found = {
         "tacit": __version__,

@@ -170,12 +170,12 @@ class LinearGuard:
         self._model = CheapestDeviation(search, rival, cells)
         self._requests = requests
         self._price = np.ones(search.problem.cell_count)
-        self._uses = _Uses(len(cells), len(requests))
-        self._cell = -1
+        self._uses = _Uses(self._model.column_count, len(requests))
+        self._column = -1
         for request in range(len(requests)):
             if not self._settle(request):
                 # Out of reach for this model's tolerance: guard all cells that might matter.
-                self._uses.propose(request, np.arange(len(cells)))
+                self._uses.propose(request, np.arange(self._model.column_count))
         self._uses.accept()
 
     def _settle(self, request: int) -> bool:
@@ -192,11 +192,13 @@ class LinearGuard:
         return True
 
     def allows(self, cell: int) -> bool:
-        self._cell = self._model.position(cell)
-        if self._cell < 0:
+        self._column = self._model.column(cell)
+        if self._column < 0 or self._model.barred[self._column]:
+            # The cell does not move anyway.
+            self._column = -1
             return True
-        concerned = self._uses.concerned(self._cell)
-        self._model.barred[self._cell] = True
+        concerned = self._uses.concerned(self._column)
+        self._model.barred[self._column] = True
         for request in concerned:
             if not self._settle(request):
                 self._uses.offend(request)
@@ -207,8 +209,8 @@ class LinearGuard:
         self._uses.accept()
 
     def refuse(self) -> None:
-        if self._cell >= 0:
-            self._model.barred[self._cell] = False
+        if self._column >= 0:
+            self._model.barred[self._column] = False
 
 
 class FlowGuard:

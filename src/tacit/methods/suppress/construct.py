@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.reach import Requests
+from tacit.attack.kernels import tie_together
+from tacit.attack.reach import TOLERANCE, Requests
 from tacit.errors import SolverError
 from tacit.methods.suppress.search import Rival, Search, emptied
 from tacit.problem import Booleans, Floats, Integers
@@ -135,56 +136,104 @@ class Constructor:
 class CheapestDeviation:
     """min cost |x| subject to A x = 0, room of the cells, and x_s at its level; persistent.
 
-    Deviations are measured in units of the level, so that the same bounds serve almost all
-    cells.
+    Cells whose deviations are multiples of each other share a column. Deviations are measured
+    in units of the level, so that the same bounds serve almost all cells.
     """
 
     def __init__(self, search: Search, rival: Rival, cells: Integers | None = None):
+        """Prepare the model.
+
+        Args:
+            search: The run.
+            rival: Whose room counts.
+            cells: Cells that may move; by default all that may be suppressed. Cells of
+                networks have their own method.
+        """
         separator, structure = rival.separator, search.structure
         if cells is None:
             usable = search.secondary | search.sensitive
             cells = np.flatnonzero(usable & ~structure.in_network)
-        self._cells = cells
-        self._up, self._down = separator.up[cells], separator.down[cells]
-        self._where = np.full(search.problem.cell_count, -1, np.int64)
-        self._where[cells] = np.arange(len(cells))
         A = sparse.csr_array(structure.A[:, cells])
         A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
-        zeros = np.zeros(A.shape[0])
-        count = 2 * len(cells)
+        lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
+        moving = np.flatnonzero(lead >= 0)
+        leads, column = np.unique(lead[moving], return_inverse=True)
+        self._cells = cells[moving]
+        self._column = np.full(search.problem.cell_count, -1, np.int64)
+        self._column[self._cells] = column
+        self._ratio = np.zeros(search.problem.cell_count)
+        self._ratio[self._cells] = ratio[moving]
+        self._up, self._down = self._room(separator.up, separator.down, len(leads))
+        tied = sparse.csr_array(
+            (ratio[moving], (moving, column)), shape=(len(cells), len(leads))
+        )
+        reduced = _without_repeats(sparse.csr_array(A @ tied))
+        zeros = np.zeros(reduced.shape[0])
+        count = 2 * len(leads)
         self._lower, self._upper = np.zeros(count), np.zeros(count)
         self._cost = np.zeros(count)
         self._model = HighsModel(
-            sparse.csr_array(sparse.hstack([A, -A])),
+            sparse.csr_array(sparse.hstack([reduced, -reduced])),
             row_lower=zeros,
             row_upper=zeros,
             lower=self._lower,
             upper=self._upper,
             tolerance=1e-7,
         )
-        self.barred = np.zeros(len(cells), bool)
+        self.barred = np.zeros(len(leads), bool)
 
-    def position(self, cell: int) -> int:
-        """The cell's place in this model."""
-        return int(self._where[cell])
+    def _room(self, up: Floats, down: Floats, count: int) -> tuple[Floats, Floats]:
+        """Room of the columns: the least of what their cells have."""
+        ratio = self._ratio[self._cells]
+        rise = np.where(ratio > 0, up[self._cells], down[self._cells]) / np.abs(ratio)
+        fall = np.where(ratio > 0, down[self._cells], up[self._cells]) / np.abs(ratio)
+        column = self._column[self._cells]
+        room_up, room_down = np.full(count, np.inf), np.full(count, np.inf)
+        np.minimum.at(room_up, column, rise)
+        np.minimum.at(room_down, column, fall)
+        return room_up, room_down
+
+    @property
+    def column_count(self) -> int:
+        """Number of columns that move independently."""
+        return len(self.barred)
+
+    def column(self, cell: int) -> int:
+        """The column that a cell belongs to; -1 if it cannot move."""
+        return int(self._column[cell])
 
     def support(self, cell: int, side: int, level: float, cost: Floats) -> Integers:
         """Cells that move in the cheapest deviation; empty if there is none."""
         x = self.deviation(cell, side, level, cost)
-        return self._cells[:0] if x is None else self._cells[np.abs(x) > 1e-7]
+        if x is None:
+            return self._cells[:0]
+        return self._cells[np.abs(x[self._column[self._cells]]) > 1e-7]
 
     def deviation(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
-        """The cheapest deviation in units of the level, or None if the level is out of reach."""
-        count = len(self._cells)
-        room = np.concatenate([self._up, self._down]) / level
+        """The cheapest deviation of the columns, or None if the level is out of reach."""
+        here = self.column(cell)
+        if here < 0 or self.barred[here]:
+            return None
+        count = self.column_count
+        factor = self._ratio[cell] * side
+        unit = level / abs(factor)
+        room = np.concatenate([self._up, self._down]) / unit
+        moving, still = (here, here + count) if factor > 0 else (here + count, here)
+        if room[moving] < 1 - TOLERANCE:
+            return None
         # Room beyond this is never needed; leaving it out keeps the bounds alike.
         upper = np.minimum(room, 100.0)
         upper[np.tile(self.barred, 2)] = 0.0
         lower = np.zeros(2 * count)
-        here = self.position(cell)
-        moving, still = (here, here + count) if side > 0 else (here + count, here)
         lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
-        price = np.tile(cost[self._cells], 2) / np.clip(room, 1e-3, 1.0)
+        price = np.tile(
+            np.bincount(
+                self._column[self._cells],
+                cost[self._cells] * np.abs(self._ratio[self._cells]),
+                minlength=count,
+            ),
+            2,
+        ) / np.clip(room, 1e-3, 1.0)
         price[[moving, still]] = 0.0
         self._update(lower, upper, price)
         for cold in (False, True):
@@ -206,3 +255,22 @@ class CheapestDeviation:
         if len(repriced):
             self._model.set_cost(repriced, price[repriced])
         self._lower, self._upper, self._cost = lower, upper, price
+
+
+def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
+    """Rows without rounding, empty rows and rows that are multiples of others."""
+    A.data[np.abs(A.data) < 1e-9] = 0.0
+    A.eliminate_zeros()
+    A.sort_indices()
+    seen: set[tuple[bytes, bytes]] = set()
+    keep = []
+    for row in range(A.shape[0]):
+        entries = slice(A.indptr[row], A.indptr[row + 1])
+        if entries.start == entries.stop:
+            continue
+        scaled = np.round(A.data[entries] / A.data[entries.start], 9)
+        key = (A.indices[entries].tobytes(), scaled.tobytes())
+        if key not in seen:
+            seen.add(key)
+            keep.append(row)
+    return sparse.csr_array(A[keep])

@@ -1,0 +1,87 @@
+"""Compiled loops of the attacker that have nothing to do with flows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def tie_together(
+    indptr: npt.NDArray[np.int32],
+    indices: npt.NDArray[np.int32],
+    data: npt.NDArray[np.float64],
+    columns: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Find cells whose deviations are multiples of each other.
+
+    A relation in which only two cells can move ties them together; one in which only one can
+    move holds it fast. Tied cells count as one, which may leave two or one in other relations.
+
+    Returns:
+        For each cell the representative of its class, -1 if it cannot move at all, and the
+        factor by which the representative's deviation is to be multiplied.
+    """
+    root = np.arange(columns)
+    ratio = np.ones(columns)
+    # Members of a class form a ring, so that two classes are joined by swapping two links.
+    follower = np.arange(columns)
+    size = np.ones(columns, np.int64)
+    rows = len(indptr) - 1
+    slot = np.full(columns, -1, np.int64)
+    found = np.empty(columns, np.int64)
+    sums = np.empty(columns)
+    settled = np.zeros(rows, np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for row in range(rows):
+            if settled[row]:
+                continue
+            count = 0
+            for position in range(indptr[row], indptr[row + 1]):
+                cell = indices[position]
+                lead = root[cell]
+                if lead < 0:
+                    continue
+                if slot[lead] < 0:
+                    slot[lead] = count
+                    found[count] = lead
+                    sums[count] = 0.0
+                    count += 1
+                sums[slot[lead]] += data[position] * ratio[cell]
+            alive = 0
+            for place in range(count):
+                slot[found[place]] = -1
+                if abs(sums[place]) > 1e-9:
+                    found[alive] = found[place]
+                    sums[alive] = sums[place]
+                    alive += 1
+            if alive > 2:
+                continue
+            settled[row] = True
+            if alive == 0:
+                continue
+            changed = True
+            if alive == 1:
+                member = found[0]
+                while root[member] >= 0:
+                    root[member] = -1
+                    member = follower[member]
+                continue
+            stay, move = found[0], found[1]
+            factor = -sums[0] / sums[1]
+            if size[move] > size[stay]:
+                stay, move = move, stay
+                factor = 1.0 / factor
+            member = move
+            while True:
+                root[member] = stay
+                ratio[member] *= factor
+                member = follower[member]
+                if member == move:
+                    break
+            follower[stay], follower[move] = follower[move], follower[stay]
+            size[stay] += size[move]
+    return root, ratio
