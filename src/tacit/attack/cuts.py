@@ -5,9 +5,9 @@ Any row multipliers g give a valid cut (paper 002, (3.12) and (3.15)). With d = 
     sum over cells of (d+ up + d- down) y  >=  upper level of s,
 
 and each coefficient may be cut off at the level, because no more than that is ever needed. The
-art is to choose g, and to strengthen the cut. Here the attacker's problem is solved with capacities cut off at the level
-and multiplied by y, s itself free; in a network this finds a violated strengthened cut whenever
-there is one.
+art is to choose g, and to strengthen the cut. Here the attacker's problem is solved with
+capacities cut off at the level and multiplied by y, s itself free; in a network this finds a
+violated cut with coefficients cut off at the level whenever there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Requests
+from tacit.attack.reach import Requests, SparseRows
 from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -29,6 +29,10 @@ from tacit.solver.highs import HighsModel
 
 VIOLATION = 1e-6
 """A cut is violated when it misses its right-hand side by more than this share."""
+
+SparseRow = tuple[Integers, Floats]
+
+_FLOWS_AT_ONCE = 1024
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
@@ -121,6 +125,7 @@ class Separator:
         told = attacker.learn(problem, everything)
         self.up, self.down = told.up, told.down
         self._own = frozenset(attacker.own)
+        self._always = problem.is_sensitive
         movable = (self.up > 0) | (self.down > 0)
         movable[list(attacker.colluding)] = True
         self._linear = _LinearSeparator(self.structure, movable, solver)
@@ -149,50 +154,50 @@ class Separator:
         """
         y = np.clip(y, 0.0, 1.0)
         y[self.problem.sensitive] = 1.0
-        found: list[tuple[Floats, int, int]] = []
         asked = self.requests() if requests is None else requests
-        for number, d in self._multipliers(asked, self.up, self.down, asked.targets, y):
-            cell, side = int(asked.cells[number]), int(asked.sides[number])
-            rows = self._rows(d, float(asked.targets[number]), y)
-            found += [(row, cell, side) for row in rows]
+        found: list[tuple[SparseRow, int, int]] = []
+        for number, cells, d in self._multipliers(asked, self.up, self.down, asked.targets, y):
+            charge = self._charge(cells, d, float(asked.targets[number]))
+            rows = self._strengthened(cells, charge, y)
+            found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
         if requests is None:
             found += self._sliding_cuts(y)
-        n = self.problem.cell_count
-        dense = np.array([row for row, _, _ in found]).reshape(len(found), n)
+        matrix = SparseRows(len(found), self.problem.cell_count)
+        for number, ((cells, coefficients), _, _) in enumerate(found):
+            matrix.put(number, cells, coefficients)
         cuts = Cuts(
-            sparse.csr_array(dense),
+            matrix.matrix(),
             np.array([cell for _, cell, _ in found], np.int64),
             np.array([side for _, _, side in found], np.int64),
         )
         return cuts.take(cuts.violation(y) > VIOLATION)
 
-    def _rows(self, d: Floats, level: float, y: Floats) -> list[Floats]:
-        """Coefficients of the cut, strengthened as y suggests, scaled to a right-hand side of 1."""
-        charge = np.abs(d) * np.where(d > 0, _finite(self.up, level), _finite(self.down, level))
-        return strengthened(charge / level, y, self.problem.sensitive)
+    def _charge(self, cells: Integers, d: Floats, level: float) -> Floats:
+        """What each cell can contribute to the level, as a share of it."""
+        room = np.where(d > 0, self.up[cells], self.down[cells]) / level
+        # No strengthened cut distinguishes more than this from infinity.
+        return np.abs(d) * np.minimum(room, 1e6)
 
-    def _sliding_cuts(self, y: Floats) -> list[tuple[Floats, int, int]]:
+    def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
+        return strengthened(cells, charge, y[cells], self._always[cells])
+
+    def _sliding_cuts(self, y: Floats) -> list[tuple[SparseRow, int, int]]:
         """Cuts for sliding levels: what both sides charge together (3.16)."""
-        cells, levels = self.sliding()
-        found: list[tuple[Floats, int, int]] = []
-        for cell, level in zip(cells.tolist(), levels.tolist(), strict=True):
-            own = (min(self.up[cell], level), min(self.down[cell], level))
+        found: list[tuple[SparseRow, int, int]] = []
+        for cell, level in zip(*(each.tolist() for each in self.sliding()), strict=True):
+            own = (min(float(self.up[cell]), level), min(float(self.down[cell]), level))
             pair = Requests.both_sides(np.array([cell]), own[0], own[1])
             charge = np.zeros(self.problem.cell_count)
-            settled = 0.0
-            hit = dict(self._multipliers(pair, self.up, self.down, np.full(2, level), y))
-            for number in (0, 1):
-                if number in hit:
-                    d = hit[number]
-                    charge += np.abs(d) * np.where(
-                        d > 0, _finite(self.up, level), _finite(self.down, level)
-                    )
-                else:
-                    # This side gets as far as the cell's own bound: count it as that.
-                    settled += own[number]
-            rest = level - settled
-            if hit and rest > 0:
-                rows = strengthened(charge / rest, y, self.problem.sensitive)
+            settled = own[0] + own[1]
+            caps = np.full(2, level)
+            for number, cells, d in self._multipliers(pair, self.up, self.down, caps, y):
+                charge[cells] += self._charge(cells, d, level)
+                # The other side gets as far as the cell's own bound: count it as that.
+                settled -= own[number]
+            rest = 1.0 - settled / level
+            if charge.any() and rest > 0:
+                cells = np.flatnonzero(charge)
+                rows = self._strengthened(cells, charge[cells] / rest, y)
                 found += [(row, cell, 0) for row in rows]
         return found
 
@@ -209,51 +214,49 @@ class Separator:
         asked = self.requests() if requests is None else requests
         ones = np.ones(len(up))
         found = [
-            (d, float(asked.targets[number]), int(asked.cells[number]), int(asked.sides[number]))
-            for number, d in self._multipliers(asked, up, down, asked.targets, ones)
+            (cells, d, number)
+            for number, cells, d in self._multipliers(asked, up, down, asked.targets, ones)
         ]
         # The published interval of the cell itself must hold the level, too.
         own = np.where(asked.sides > 0, up[asked.cells], down[asked.cells])
-        for number in np.flatnonzero(own < asked.targets * (1 - VIOLATION)).tolist():
-            d = np.zeros(self.problem.cell_count)
-            d[asked.cells[number]] = asked.sides[number]
-            found.append(
-                (
-                    d,
-                    float(asked.targets[number]),
-                    int(asked.cells[number]),
-                    int(asked.sides[number]),
-                )
-            )
-        n = self.problem.cell_count
-        reduced = np.array([each[0] for each in found]).reshape(len(found), n)
+        found += [
+            (asked.cells[[number]], asked.sides[[number]].astype(np.float64), number)
+            for number in np.flatnonzero(own < asked.targets * (1 - VIOLATION)).tolist()
+        ]
+        numbers = np.array([number for _, _, number in found], np.int64)
+        rise = SparseRows(len(found), self.problem.cell_count)
+        fall = SparseRows(len(found), self.problem.cell_count)
+        for row, (cells, d, _) in enumerate(found):
+            rise.put(row, cells, np.maximum(d, 0.0))
+            fall.put(row, cells, np.maximum(-d, 0.0))
         return IntervalCuts(
-            sparse.csr_array(np.maximum(reduced, 0.0)),
-            sparse.csr_array(np.maximum(-reduced, 0.0)),
-            np.array([each[1] for each in found]),
-            np.array([each[2] for each in found], np.int64),
-            np.array([each[3] for each in found], np.int64),
+            rise.matrix(),
+            fall.matrix(),
+            asked.targets[numbers],
+            asked.cells[numbers],
+            asked.sides[numbers],
         )
 
     def _multipliers(
         self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
-    ) -> Iterator[tuple[int, Floats]]:
-        """For each request that misses its target its number and d = e_s - A'g over all cells."""
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """For each request that misses its target its number, and cells with d = e_s - A'g."""
         in_network = self.structure.in_network[requests.cells]
         flows = np.flatnonzero(in_network)
         if len(flows):
             part = requests.take(flows)
-            for position, g in self._flow_multipliers(part, up, down, caps[flows], share):
-                yield int(flows[position]), self._reduced(g, part, position)
+            for number, cells, d in self._cut_arcs(part, up, down, caps[flows], share):
+                yield int(flows[number]), cells, d
         others = np.flatnonzero(~in_network)
         if len(others):
             part = requests.take(others)
-            for position, g in self._linear.multipliers(part, up, down, caps[others], share):
-                yield int(others[position]), self._reduced(g, part, position)
+            for number, g in self._linear.multipliers(part, up, down, caps[others], share):
+                d = self._reduced(g, int(part.cells[number]), int(part.sides[number]))
+                cells = np.flatnonzero(d)
+                yield int(others[number]), cells, d[cells]
 
-    def _reduced(self, g: Floats, requests: Requests, position: int) -> Floats:
+    def _reduced(self, g: Floats, cell: int, side: int) -> Floats:
         """Reduced costs d = e_s - A'g, with g scaled so that s itself costs nothing."""
-        cell, side = int(requests.cells[position]), int(requests.sides[position])
         v = self.structure.columns.T @ g
         if abs(v[cell]) > 1e-9:
             v *= side / v[cell]
@@ -262,34 +265,38 @@ class Separator:
         d[cell] += side
         return np.asarray(d)
 
-    def _flow_multipliers(
+    def _cut_arcs(
         self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
-    ) -> Iterator[tuple[int, Floats]]:
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """In networks d is 1 on arcs that leave a minimum cut, -1 on arcs that enter it."""
         from tacit.attack.flow import maximum_flows
 
         network = self.structure.network
         assert network is not None
         cells = np.flatnonzero(self.structure.in_network)
         arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
-        amount, _, _, _, cut = maximum_flows(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
-            up[cells],
-            down[cells],
-            arc,
-            requests.sides,
-            requests.targets * (1 - VIOLATION),
-            caps,
-            share[cells],
-        )
-        missed = np.flatnonzero(amount < requests.targets * (1 - VIOLATION))
-        for start in range(0, len(missed), 256):
-            chunk = missed[start : start + 256]
-            sides = cut[chunk].astype(bool)
-            multipliers = network.multipliers(sides, self.problem.relation_count)
-            yield from zip(chunk.tolist(), multipliers, strict=True)
+        targets = requests.targets * (1 - VIOLATION)
+        for start in range(0, len(requests), _FLOWS_AT_ONCE):
+            some = slice(start, start + _FLOWS_AT_ONCE)
+            amount, _, _, _, cut = maximum_flows(
+                network.first,
+                network.link,
+                network.tail,
+                network.head,
+                up[cells],
+                down[cells],
+                arc[some],
+                requests.sides[some],
+                targets[some],
+                caps[some],
+                share[cells],
+            )
+            for position in np.flatnonzero(amount < targets[some]).tolist():
+                inside = cut[position].astype(np.int8)
+                d = inside[network.tail] - inside[network.head]
+                d[arc[start + position]] = 0
+                crossing = np.flatnonzero(d)
+                yield start + position, cells[crossing], d[crossing].astype(np.float64)
 
 
 class _LinearSeparator:
@@ -373,18 +380,13 @@ class _LinearSeparator:
         raise SolverError("no reliable protection cut: the solver failed, also from a cold start")
 
 
-def _finite(capacity: Floats, level: float) -> Floats:
-    """Capacities with infinite ones cut off at a value that changes no strengthened cut."""
-    return np.where(np.isinf(capacity), 1e6 * level, capacity)
-
-
 def _snapped(g: Floats) -> Floats:
     """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
     near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
     return np.where(np.abs(near - g) < 1e-6, near, g)
 
 
-def strengthened(charge: Floats, y: Floats, always: Integers) -> list[Floats]:
+def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -> list[SparseRow]:
     """Turn `charge y >= 1` into stronger cuts that still hold for every safe 0/1 vector.
 
     Whatever set F of cells is counted in full, the others must make up for the rest r: the sum
@@ -394,44 +396,32 @@ def strengthened(charge: Floats, y: Floats, always: Integers) -> list[Floats]:
     number of cells is bounded, too.
 
     Args:
-        charge: Coefficients, not negative, for a right-hand side of 1.
-        y: The point to cut off.
-        always: Cells with y = 1 in every solution.
+        cells: Numbers of the cells with a coefficient.
+        charge: Their coefficients, positive, for a right-hand side of 1.
+        y: The point to cut off, for these cells.
+        always: Which of the cells have y = 1 in every solution.
+
+    Returns:
+        Cells and coefficients of the cuts, right-hand side 1. A cut without cells says that
+        there is no safe solution.
     """
+    from tacit.attack.kernels import knapsack_cover
+
     rest = 1.0 - float(charge[always].sum())
     if rest <= 1e-9:
         return []
-    charge = charge.copy()
-    charge[always] = 0.0
-    cells = np.flatnonzero(charge > 0)
-    if len(cells) == 0:
-        # Nothing can make up for the rest: no safe solution exists.
-        return [np.zeros(len(charge))]
-    order = cells[np.lexsort((cells, -y[cells]))]
-    best, best_violation, best_rest = 0, -np.inf, rest
-    remaining = rest
-    for count in range(len(order)):
-        others = order[count:]
-        met = float(np.minimum(charge[others], remaining) @ y[others]) / remaining
-        if 1.0 - met > best_violation + 1e-9:
-            best, best_violation, best_rest = count, 1.0 - met, remaining
-        if y[order[count]] < 0.5:
-            break
-        remaining -= float(charge[order[count]])
-        if remaining <= 1e-9:
-            break
-    row = np.zeros(len(charge))
-    chosen = order[best:]
-    row[chosen] = np.minimum(charge[chosen] / best_rest, 1.0)
-    row = _rounded_off(row)
-    rows = [row]
-    largest = np.sort(row[chosen])[::-1]
-    needed = int(np.searchsorted(np.cumsum(largest), 1.0 - 1e-9)) + 1
-    if 2 <= needed <= len(chosen):
-        counted = np.zeros(len(charge))
-        counted[chosen] = 1.0 / needed
-        if counted @ y < min(row @ y, 1.0 - VIOLATION):
-            rows.append(counted)
+    order = np.flatnonzero(~always)
+    order = order[np.lexsort((cells[order], -y[order]))]
+    cells, charge, y = cells[order], charge[order], y[order]
+    count, rest = knapsack_cover(charge, y, rest)
+    cells, y = cells[count:], y[count:]
+    row = _rounded_off(np.minimum(charge[count:] / rest, 1.0))
+    rows = [(cells, row)]
+    needed = int(np.searchsorted(np.cumsum(np.sort(row)[::-1]), 1.0 - 1e-9)) + 1
+    if 2 <= needed <= len(cells):
+        counted = np.full(len(cells), 1.0 / needed)
+        if float(counted @ y) < min(float(row @ y), 1.0 - VIOLATION):
+            rows.append((cells, counted))
     return rows
 
 

@@ -85,3 +85,33 @@ def tie_together(
             follower[stay], follower[move] = follower[move], follower[stay]
             size[stay] += size[move]
     return root, ratio
+
+
+@njit(cache=True, nogil=True)
+def knapsack_cover(
+    charge: npt.NDArray[np.float64], y: npt.NDArray[np.float64], rest: float
+) -> tuple[int, float]:
+    """Choose how many leading cells to count in full so that the cut is violated most.
+
+    Args:
+        charge: Coefficients of a cut with right-hand side `rest`, cells ordered by falling y.
+        y: The point to cut off, in the same order.
+        rest: The right-hand side.
+
+    Returns:
+        The number of cells counted in full, and what the others must then make up for.
+    """
+    best, best_met, best_rest = 0, np.inf, rest
+    for count in range(len(charge)):
+        met = 0.0
+        for place in range(count, len(charge)):
+            met += min(charge[place], rest) * y[place]
+        met /= rest
+        if met < best_met - 1e-9:
+            best, best_met, best_rest = count, met, rest
+        if y[count] < 0.5:
+            break
+        rest -= charge[count]
+        if rest <= 1e-9 * best_rest:
+            break
+    return best, best_rest

@@ -77,6 +77,8 @@ class Progress(Observer):
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Show that a task begins."""
         self._display.start(task)
+        if total is not None:
+            self._display.show(0, total)
 
     def on_progress(self, done: int, total: int) -> None:
         """Show how far it is."""

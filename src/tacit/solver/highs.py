@@ -7,7 +7,7 @@ similar programmes: one thread, no presolve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import highspy
@@ -29,6 +29,7 @@ class LinearSolution:
         status: `optimal`, `infeasible`, `unbounded`, or what else the solver said.
         x: Value of each column.
         row_dual: Multiplier of each row.
+        column_dual: Reduced cost of each column.
         objective: The minimum.
     """
 
@@ -36,6 +37,7 @@ class LinearSolution:
     x: Floats
     row_dual: Floats
     objective: float
+    column_dual: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 class LinearSolver(Protocol):
@@ -161,6 +163,7 @@ class HighsModel:
             np.array(solution.col_value),
             np.array(solution.row_dual),
             float(self._highs.getInfo().objective_function_value),
+            np.array(solution.col_dual),
         )
 
 

@@ -150,12 +150,15 @@ class _Uses:
         return numbers
 
     def offend(self, request: int) -> None:
+        """This request could not do without the cell."""
         self._offender = request
 
     def propose(self, request: int, cells: Integers) -> None:
+        """A new deviation for a request, in force once accepted."""
         self._pending.append((request, cells))
 
     def accept(self) -> None:
+        """The cell last asked about is published."""
         for request, cells in self._pending:
             self._uses[:, request] = False
             self._uses[cells, request] = True
@@ -192,6 +195,7 @@ class LinearGuard:
         return True
 
     def allows(self, cell: int) -> bool:
+        """Would all stay safe without the cell?"""
         self._column = self._model.column(cell)
         if self._column < 0 or self._model.barred[self._column]:
             # The cell does not move anyway.
@@ -206,9 +210,11 @@ class LinearGuard:
         return True
 
     def accept(self) -> None:
+        """The cell last asked about is published."""
         self._uses.accept()
 
     def refuse(self) -> None:
+        """The cell last asked about stays suppressed."""
         if self._column >= 0:
             self._model.barred[self._column] = False
 
@@ -254,6 +260,7 @@ class FlowGuard:
         return True
 
     def allows(self, cell: int) -> bool:
+        """Would all stay safe without the cell?"""
         self._cell = int(self._where[cell])
         if self._cell < 0:
             return True
@@ -262,8 +269,10 @@ class FlowGuard:
         return self._settle(np.array(concerned, np.int64))
 
     def accept(self) -> None:
+        """The cell last asked about is published."""
         self._uses.accept()
 
     def refuse(self) -> None:
+        """The cell last asked about stays suppressed."""
         if self._cell >= 0:
             self._share[self._cell] = 1.0

@@ -30,7 +30,9 @@ class Constructor:
         self._search = search
         self._linear: dict[int, CheapestDeviation] = {}
 
-    def construct(self, start: Booleans | None = None, guide: Floats | None = None) -> Booleans | None:
+    def construct(
+        self, start: Booleans | None = None, guide: Floats | None = None
+    ) -> Booleans | None:
         """A safe pattern that contains the start, or None if time ran out or none exists.
 
         Args:
@@ -164,9 +166,7 @@ class CheapestDeviation:
         self._ratio = np.zeros(search.problem.cell_count)
         self._ratio[self._cells] = ratio[moving]
         self._up, self._down = self._room(separator.up, separator.down, len(leads))
-        tied = sparse.csr_array(
-            (ratio[moving], (moving, column)), shape=(len(cells), len(leads))
-        )
+        tied = sparse.csr_array((ratio[moving], (moving, column)), shape=(len(cells), len(leads)))
         reduced = _without_repeats(sparse.csr_array(A @ tied))
         zeros = np.zeros(reduced.shape[0])
         count = 2 * len(leads)
