@@ -34,7 +34,7 @@ def _tables(draw: st.DrawFn) -> tuple[Problem, Any, list[Attacker]]:
     """A two-dimensional table, what is published of it, and attackers."""
     rows, columns = draw(st.integers(2, 4)), draw(st.integers(2, 4))
     inner = np.array(
-        draw(st.lists(st.integers(0, 30), min_size=rows * columns, max_size=rows * columns)), float
+        draw(st.lists(st.integers(1, 30), min_size=rows * columns, max_size=rows * columns)), float
     ).reshape(rows, columns)
     full = np.vstack([inner, inner.sum(axis=0)])
     full = np.hstack([full, full.sum(axis=1, keepdims=True)])
@@ -47,15 +47,13 @@ def _tables(draw: st.DrawFn) -> tuple[Problem, Any, list[Attacker]]:
     value = full.ravel()
     sensitive = draw(st.lists(st.sampled_from(number[:-1, :-1].ravel().tolist()), unique=True))
     level = np.array([draw(st.integers(0, 3)) for _ in sensitive], float)
-    endless = draw(st.booleans())
     problem = Problem(
         value=value,
-        lower=np.full(len(value), -np.inf) if endless else np.minimum(value, 0),
-        upper=np.full(len(value), np.inf) if endless else value + 40,
+        upper=value + 40,
         relations=relations,
         sensitive=sensitive,
         upper_level=level,
-        lower_level=level if endless else np.minimum(level, value[sensitive]),
+        lower_level=np.minimum(level, value[sensitive]),
         sliding_level=level,
     )
     wide = np.array(draw(st.lists(st.booleans(), min_size=len(value), max_size=len(value))))
@@ -99,6 +97,22 @@ def test_what_is_written_is_read_again(
     again = read_audit(path, problem, solution)
     _same(made, again)
     again.check()
+
+
+def test_what_has_no_end_is_read_again(tmp_path: Path) -> None:
+    """Infinite bounds, amounts and limits survive the file, in which they are null."""
+    path = tmp_path / "audit.confidential.json"
+    endless = PROBLEM.replace(upper=np.inf)
+    made = audit(endless, [0, 3, 12, 15])
+    write_audit(made, path)
+    again = read_audit(path, endless, [0, 3, 12, 15])
+    _same(made, again)
+    assert json.loads(path.read_text())["attackers"][0]["claims"]["amount"][0] is None
+    assert np.isinf(again.findings[0].evidence.amount[0])
+    intervals = Intervals(PROBLEM.lower, np.full(PROBLEM.cell_count, np.inf))
+    made = audit(endless, intervals)
+    write_audit(made, path)
+    _same(made, read_audit(path, endless, intervals))
 
 
 def test_the_first_line_says_that_it_is_confidential(tmp_path: Path) -> None:

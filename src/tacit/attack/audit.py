@@ -332,10 +332,7 @@ def _attack(
     progress: Any,
 ) -> tuple[AttackerFindings, list[int]]:
     """Let one attacker deduce; returns the findings and sensitive cells left unchecked."""
-    n = problem.cell_count
-    own = np.zeros(n, bool)
-    own[list(attacker.own)] = True
-    cells = chosen[~own[chosen]]
+    cells = chosen[~attacker.spares(problem)[chosen]]
     told = attacker.learn(problem, knowledge)
     up_level, down_level, sliding = _levels(problem)
     requests = Requests.both_sides(cells)
@@ -345,17 +342,8 @@ def _attack(
         up = np.where(early, up_level[cells], np.inf)
         down = np.where(early, down_level[cells], np.inf)
         requests = Requests.both_sides(cells, up, down)
-    keep = None
-    if attacker.colluding:
-        keep = np.zeros(n, bool)
-        keep[list(attacker.colluding)] = True
-        rises = requests.sides > 0
-        lone = np.where(keep[requests.cells], 1.0, 0.0) > 0
-        free = np.where(rises, knowledge.up[requests.cells], knowledge.down[requests.cells])
-        usual = np.where(rises, told.up[requests.cells], told.down[requests.cells])
-        requests = Requests(
-            requests.cells, requests.sides, requests.targets, np.where(lone, free, usual)
-        )
+    requests = attacker.ask(problem, knowledge, requests)
+    keep = attacker.reopened(problem)
     attack = Attack(problem, told, structure=structure, keep=keep)
     reaches = attack.reach(requests, executor=executor, progress=progress)
     evidence = Evidence.of(requests, reaches)

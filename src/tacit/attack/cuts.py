@@ -124,24 +124,23 @@ class Separator:
         )
         told = attacker.learn(problem, everything)
         self.up, self.down = told.up, told.down
-        self._own = frozenset(attacker.own)
+        self._asked = ~attacker.spares(problem)[problem.sensitive]
         self._always = problem.is_sensitive
         movable = (self.up > 0) | (self.down > 0)
-        movable[list(attacker.colluding)] = True
+        movable |= attacker.reopened(problem)
         self._linear = _LinearSeparator(self.structure, movable, solver)
 
     def requests(self) -> Requests:
         """Every sensitive cell with its upper and lower level, where there is one."""
         problem = self.problem
-        theirs = np.array([cell not in self._own for cell in problem.sensitive.tolist()], bool)
+        theirs = self._asked
         cells = problem.sensitive[theirs]
         both = Requests.both_sides(cells, problem.upper_level[theirs], problem.lower_level[theirs])
         return both.positive()
 
     def sliding(self) -> tuple[Integers, Floats]:
         """Sensitive cells with a sliding level, and the levels."""
-        theirs = np.array([cell not in self._own for cell in self.problem.sensitive.tolist()], bool)
-        asked = theirs & (self.problem.sliding_level > 0)
+        asked = self._asked & (self.problem.sliding_level > 0)
         return self.problem.sensitive[asked], self.problem.sliding_level[asked]
 
     def cuts(self, y: Floats, requests: Requests | None = None) -> Cuts:

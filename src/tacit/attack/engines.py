@@ -49,7 +49,7 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
         np.full(len(requests), np.inf),
         np.ones(len(up)),
     )
-    endless = (amount >= ceiling) & np.isinf(wanted)
+    endless = (amount >= ceiling) & (wanted > ceiling)
     deviations = SparseRows(len(requests), len(up))
     asked = np.arange(len(requests))
     row = np.repeat(asked, np.diff(pointer))
@@ -60,8 +60,8 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
         moved, requests.cells[moved], amount[moved] * requests.sides[moved].astype(np.float64)
     )
     if endless.any():
-        _put_rays(deviations, component, network, requests, np.flatnonzero(endless))
-        amount = np.where(endless, np.inf, amount)
+        _put_rays(deviations, component, network, requests, np.flatnonzero(endless), wanted)
+        amount = np.where(endless, wanted, amount)
     limit = np.full(len(requests), np.inf)
     at_own_bound = (amount >= own) & (own < requests.targets)
     limit[at_own_bound] = own[at_own_bound]
@@ -82,8 +82,12 @@ def _put_rays(
     network: Network,
     requests: Requests,
     endless: Integers,
+    wanted: Floats,
 ) -> None:
-    """For cells that can move without end, a direction along which they do."""
+    """For cells that can move without end, a direction along which they do.
+
+    Where only a finite amount is wanted, the direction is followed that far.
+    """
     unbounded = Component(
         component.cells,
         component.rows,
@@ -91,9 +95,11 @@ def _put_rays(
         np.where(np.isinf(component.up), 1.0, 0.0),
         np.where(np.isinf(component.down), 1.0, 0.0),
     )
-    asked = Requests(requests.cells[endless], requests.sides[endless], np.ones(len(endless)))
+    ones = np.ones(len(endless))
+    asked = Requests(requests.cells[endless], requests.sides[endless], ones, ones)
     rays = sparse.coo_array(flow_reaches(unbounded, network, asked).deviations)
-    deviations.put_many(endless[rays.row], rays.col.astype(np.int64), rays.data)
+    far = np.where(np.isinf(wanted), 1.0, wanted)[endless]
+    deviations.put_many(endless[rays.row], rays.col.astype(np.int64), rays.data * far[rays.row])
 
 
 class LinearEngine:
@@ -110,6 +116,7 @@ class LinearEngine:
         finite = finite[np.isfinite(finite) & (finite > 0)]
         # Solvers work with absolute tolerances: bring the cells to the size of 1.
         self._scale = float(np.exp(np.log(finite).mean())) if len(finite) else 1.0
+        self._smallest = float(finite.min()) if len(finite) else 1.0
         self._columns = sparse.csc_array(component.A)
         self._magnitude = abs(component.A)
         self._model = self._build()
@@ -194,6 +201,7 @@ class LinearEngine:
         ]
         for rebuild, from_cold, strategy in attempts:
             if rebuild:
+                self._scale = self._smallest
                 self._model = self._build()
                 self._asked = None
             try:
@@ -249,7 +257,9 @@ class LinearEngine:
         x = np.clip(x, -down, up)
         terms = self._magnitude @ np.abs(x)
         off = np.abs(component.A @ x)
-        if (off > TOLERANCE * terms + np.finfo(float).tiny).any():
+        # Below this share of the smallest room everything is rounding.
+        noise = TOLERANCE * self._smallest
+        if not (off <= TOLERANCE * terms + noise).all():
             return None
         amount = side * x[cell]
         if amount >= target * (1 - TOLERANCE):
@@ -259,7 +269,9 @@ class LinearEngine:
         if len(g) != m or not np.isfinite(g).all():
             return None
         proven = dual_limit(self._columns, g, cell, side, up, down)
-        allowed = GAP_TOLERANCE * max(abs(amount), abs(proven))
+        if not np.isfinite(proven):
+            return None
+        allowed = max(GAP_TOLERANCE * max(abs(amount), abs(proven)), noise)
         if not proven - amount <= max(allowed, TOLERANCE * float(terms.max(initial=0.0))):
             return None
         return x, g, proven
@@ -268,17 +280,17 @@ class LinearEngine:
         """A direction without end for the cell: only cells without bound move along it."""
         component = self._component
         zeros = np.zeros(component.A.shape[0])
+        lower = np.where(np.isinf(component.down), -1.0, 0.0)
+        upper = np.where(np.isinf(component.up), 1.0, 0.0)
+        # The asked cell may have more room while it is asked.
+        lower[cell], upper[cell] = (lower[cell], 1.0) if side > 0 else (-1.0, upper[cell])
         model = self._solver(
-            component.A,
-            row_lower=zeros,
-            row_upper=zeros,
-            lower=np.where(np.isinf(component.down), -1.0, 0.0),
-            upper=np.where(np.isinf(component.up), 1.0, 0.0),
+            component.A, row_lower=zeros, row_upper=zeros, lower=lower, upper=upper
         )
         model.set_cost(np.array([cell]), np.array([-float(side)]))
         solution = model.solve(cold=True)
         x = solution.x
-        if solution.status != "optimal" or side * x[cell] <= 1e-6:
+        if solution.status != "optimal" or not np.isfinite(x).all() or side * x[cell] <= 1e-6:
             return None
         x = np.where(np.abs(x) < TOLERANCE, 0.0, x)
         if (np.abs(component.A @ x) > 1e-7).any():
@@ -297,4 +309,4 @@ def dual_limit(
     """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g (3.10)."""
     d = -(columns.T @ g)
     d[cell] += side
-    return float(charges(d, np.where(d > 0, up, down), np.abs(g).max(initial=0.0)).sum())
+    return float(charges(d, np.where(d > 0, up, down)).sum())

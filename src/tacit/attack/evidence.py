@@ -93,10 +93,9 @@ class Evidence:
         """
         attacker = attacker or Attacker.external()
         told = attacker.learn(problem, knowledge)
-        colluding = np.zeros(problem.cell_count, bool)
-        colluding[list(attacker.colluding)] = True
-        wrong = self._unreached(problem, told, knowledge, colluding, tolerance)
-        wrong |= self._unlimited(problem, told, knowledge, colluding, tolerance)
+        reopened = attacker.reopened(problem)
+        wrong = self._unreached(problem, told, knowledge, reopened, tolerance)
+        wrong |= self._unlimited(problem, told, knowledge, reopened, tolerance)
         if wrong.any():
             cells = np.unique(self.cells[wrong])
             raise EvidenceError(
@@ -105,19 +104,19 @@ class Evidence:
                 cells,
             )
 
-    def _own_capacity(self, told: Knowledge, knowledge: Knowledge, colluding: Booleans) -> Floats:
+    def _own_capacity(self, told: Knowledge, knowledge: Knowledge, reopened: Booleans) -> Floats:
         """How far the cell of each claim may itself move in the claimed direction."""
         raised = self.sides > 0
         alone = np.where(raised, told.up[self.cells], told.down[self.cells])
         free = np.where(raised, knowledge.up[self.cells], knowledge.down[self.cells])
-        return np.where(colluding[self.cells], free, alone)
+        return np.where(reopened[self.cells], free, alone)
 
     def _unreached(
         self,
         problem: Problem,
         told: Knowledge,
         knowledge: Knowledge,
-        colluding: Booleans,
+        reopened: Booleans,
         tolerance: float,
     ) -> Booleans:
         """Claims whose consistent table is none, or does not reach the amount."""
@@ -132,12 +131,12 @@ class Evidence:
         own = np.zeros(claims)
         own[row[is_own]] = x.data[is_own]
         reached = own * self.sides
-        wrong |= ~np.where(
-            endless, reached > 0, reached >= self.amount - tolerance * np.abs(self.amount)
-        )
+        enough = np.where(endless, 0.0, self.amount)
+        enough = enough - tolerance * np.abs(enough)
+        wrong |= ~np.where(endless, reached > 0, reached >= enough)
 
         up, down = told.up[x.indices], told.down[x.indices]
-        capacity = self._own_capacity(told, knowledge, colluding)
+        capacity = self._own_capacity(told, knowledge, reopened)
         up = np.where(is_own & (self.sides[row] > 0), capacity[row], up)
         down = np.where(is_own & (self.sides[row] < 0), capacity[row], down)
         room = np.where(x.data > 0, up, down)
@@ -161,17 +160,20 @@ class Evidence:
         problem: Problem,
         told: Knowledge,
         knowledge: Knowledge,
-        colluding: Booleans,
+        reopened: Booleans,
         tolerance: float,
     ) -> Booleans:
         """Claims of a limit that the multipliers do not show."""
         wrong = np.zeros(len(self), bool)
-        bounded = np.flatnonzero(np.isfinite(self.limit))
+        bounded = np.flatnonzero(self.limit != np.inf)
         g = sparse.csr_array(self.multipliers)
         if g.shape != (len(self), problem.relation_count):
             wrong[bounded] = True
             return wrong
-        capacity = self._own_capacity(told, knowledge, colluding)
+        unusable = np.repeat(np.arange(len(self)), np.diff(g.indptr))[~np.isfinite(g.data)]
+        wrong[unusable] = True
+        bounded = bounded[~wrong[bounded]]
+        capacity = self._own_capacity(told, knowledge, reopened)
         for start in range(0, len(bounded), 256):
             chunk = bounded[start : start + 256]
             d = -np.asarray((g[chunk] @ problem.relations).toarray())
@@ -182,7 +184,7 @@ class Evidence:
             up[at] = np.where(self.sides[chunk] > 0, capacity[chunk], up[at])
             down[at] = np.where(self.sides[chunk] < 0, capacity[chunk], down[at])
             room = np.where(d > 0, up, down)
-            shown = charges(d, room, abs(g[chunk]).max(axis=1).toarray().reshape(-1, 1)).sum(axis=1)
+            shown = charges(d, room).sum(axis=1)
             allowed = self.limit[chunk] * (1 + tolerance) + tolerance * np.abs(
                 problem.value[self.cells[chunk]]
             )

@@ -33,11 +33,14 @@ def send(
     path: npt.NDArray[np.int64],
     touched: npt.NDArray[np.int64],
     is_touched: npt.NDArray[np.uint8],
+    flow: npt.NDArray[np.float64],
 ) -> tuple[float, int]:
     """Send up to `target` from source to sink without using arc `own`, changing `residual`.
 
     The other arguments are work space: per node `level`, `queue`, `current`, `path` (one
-    longer), per arc `touched` and `is_touched` (all zero on entry; the caller clears it again).
+    longer), per arc `touched`, `is_touched` and `flow` (the latter two all zero on entry; the
+    caller clears them again). `flow` receives what each arc carries from tail to head; it is
+    kept apart from `residual` because huge capacities would swallow small flows.
 
     Returns:
         The amount sent and the number of arcs touched. If the target is missed, the nodes with
@@ -74,15 +77,20 @@ def send(
         while True:
             if node == sink:
                 amount = target - total
+                narrow = False
                 for step in range(depth):
-                    amount = min(amount, residual[path[step]])
-                total += amount
+                    if residual[path[step]] < amount:
+                        amount = residual[path[step]]
+                        narrow = True
+                # Adding up may round below the target although nothing was in the way.
+                total = total + amount if narrow else target
                 retreat = depth
                 for step in range(depth - 1, -1, -1):
                     way = path[step]
                     residual[way] -= amount
                     residual[way ^ 1] += amount
                     arc = way >> 1
+                    flow[arc] += -amount if way & 1 else amount
                     if not is_touched[arc]:
                         is_touched[arc] = 1
                         touched[touched_count] = arc
@@ -177,6 +185,7 @@ def maximum_flows(
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
     is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
     for request in range(count):
         own = cells[request]
         source, sink = head[own], tail[own]
@@ -204,6 +213,7 @@ def maximum_flows(
             path,
             touched,
             is_touched,
+            flow,
         )
         if value[request] < targets[request]:
             for node in range(nodes):
@@ -211,9 +221,8 @@ def maximum_flows(
         for position in range(touched_count):
             arc = touched[position]
             is_touched[arc] = 0
-            amount = capacity[2 * arc] - residual[2 * arc]
-            if np.isinf(capacity[2 * arc]):
-                amount = residual[2 * arc + 1] - capacity[2 * arc + 1]
+            amount = flow[arc]
+            flow[arc] = 0.0
             residual[2 * arc] = capacity[2 * arc]
             residual[2 * arc + 1] = capacity[2 * arc + 1]
             if amount != 0.0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tacit.attack.reach import Requests
 from tacit.errors import InputError, ProblemError
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -104,8 +105,10 @@ class Attacker:
         at_least: Cells that the attacker knows to be at least so much, for instance because
             the attacker contributed that amount.
         at_most: Cells that the attacker knows to be at most so much.
-        own: Cells that need no protection against this attacker: the levels that sensitivity
-            rules ask for already allow for contributors to the cell itself.
+        own: Cells that the attacker contributes to. Those it also knows exactly need no
+            protection against it. The others are judged without what it knows of that very
+            cell: the levels that sensitivity rules ask for already allow for contributors to
+            the cell itself.
         colluding: Cells whose values are known unless the cell itself is attacked: paper 003,
             (9).
     """
@@ -176,7 +179,7 @@ class Attacker:
     def learn(self, problem: Problem, knowledge: Knowledge) -> Knowledge:
         """Add what this attacker knows to what everyone knows."""
         up, down = knowledge.up.copy(), knowledge.down.copy()
-        for cells in (self.known, self.colluding, self.at_least, self.at_most):
+        for cells in (self.known, self.colluding, self.at_least, self.at_most, self.own):
             outside = [cell for cell in cells if not 0 <= cell < problem.cell_count]
             if outside:
                 raise InputError(
@@ -189,13 +192,37 @@ class Attacker:
             down[cell] = min(down[cell], problem.value[cell] - amount)
         for cell, amount in self.at_most.items():
             up[cell] = min(up[cell], amount - problem.value[cell])
-        wrong = np.flatnonzero((up < 0) | (down < 0))
+        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        wrong = np.flatnonzero((up < -slack) | (down < -slack))
         if len(wrong):
             raise InputError(
                 f"attacker {self.name!r} holds for certain what is not so: "
                 f"{problem.name_cells(wrong)}"
             )
-        return Knowledge(up, down)
+        return Knowledge(np.maximum(up, 0.0), np.maximum(down, 0.0))
+
+    def spares(self, problem: Problem) -> Booleans:
+        """Cells that need no protection against this attacker: its own, known to it exactly."""
+        mask = np.zeros(problem.cell_count, bool)
+        mask[[cell for cell in self.known if cell in self.own]] = True
+        return mask
+
+    def reopened(self, problem: Problem) -> Booleans:
+        """Cells that are judged without what this attacker knows of that very cell."""
+        mask = np.zeros(problem.cell_count, bool)
+        mask[[*self.colluding, *self.own]] = True
+        return mask & ~self.spares(problem)
+
+    def ask(self, problem: Problem, knowledge: Knowledge, requests: Requests) -> Requests:
+        """Requests with the room that each asked cell itself has for this attacker."""
+        if not self.colluding and not self.own:
+            return requests
+        told = self.learn(problem, knowledge)
+        free = self.reopened(problem)[requests.cells]
+        up = np.where(free, knowledge.up[requests.cells], told.up[requests.cells])
+        down = np.where(free, knowledge.down[requests.cells], told.down[requests.cells])
+        own = np.where(requests.sides > 0, up, down)
+        return Requests(requests.cells, requests.sides, requests.targets, own)
 
 
 def singleton_respondents(problem: Problem) -> list[Attacker]:

@@ -127,12 +127,11 @@ class SparseRows:
         return sparse.csr_array(entries, shape=self._shape)
 
 
-def charges(d: Floats, room: Floats, largest_multiplier: Any) -> Floats:
+def charges(d: Floats, room: Floats) -> Floats:
     """What reduced costs d charge for the room they meet.
 
-    Where the room is infinite, a reduced cost that is mere rounding of the multipliers counts
-    as zero.
+    Where the room is infinite, a reduced cost that is mere rounding counts as zero: reduced
+    costs are measured in units of the cell that is asked.
     """
-    rounding = np.abs(d) <= TOLERANCE * np.maximum(1.0, largest_multiplier)
-    free = (d == 0) | (np.isinf(room) & rounding)
+    free = (d == 0) | (np.isinf(room) & (np.abs(d) <= TOLERANCE))
     return np.abs(d) * np.where(free, 0.0, room)

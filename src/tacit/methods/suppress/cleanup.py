@@ -31,7 +31,7 @@ def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> B
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
     in_network = search.structure.in_network
-    if len(search.rivals) == 1 and search.rivals[0].keep is None and in_network.any():
+    if len(search.rivals) == 1 and search.rivals[0].is_plain and in_network.any():
         rival = search.rivals[0]
         targets = search.targets(rival, hidden)
         quick = order[in_network[order]]

@@ -131,7 +131,8 @@ class Constructor:
                 # What was suppressed for some cells often protects others, too.
                 since_check = 0
                 rest = np.flatnonzero(open_requests)
-                reaches = search.attack(rival, hidden).reach(missed.take(rest))
+                asked = search.ask(rival, missed.take(rest), hidden)
+                reaches = search.attack(rival, hidden).reach(asked)
                 open_requests[rest[reaches.reached(missed.take(rest))]] = False
 
 
@@ -157,7 +158,12 @@ class CheapestDeviation:
             cells = np.flatnonzero(usable & ~structure.in_network)
         A = sparse.csr_array(structure.A[:, cells])
         A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
-        lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
+        if rival.is_plain:
+            lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
+        else:
+            # The room of a cell depends on which one is asked: each keeps its own column.
+            lead, ratio = np.arange(len(cells)), np.ones(len(cells))
+        self._own_room = None if rival.is_plain else _own_room(search, rival)
         moving = np.flatnonzero(lead >= 0)
         leads, column = np.unique(lead[moving], return_inverse=True)
         self._cells = cells[moving]
@@ -219,6 +225,8 @@ class CheapestDeviation:
         unit = level / abs(factor)
         room = np.concatenate([self._up, self._down]) / unit
         moving, still = (here, here + count) if factor > 0 else (here + count, here)
+        if self._own_room is not None:
+            room[moving] = self._own_room[0 if side > 0 else 1][cell] / unit
         if room[moving] < 1 - TOLERANCE:
             return None
         # Room beyond this is never needed; leaving it out keeps the bounds alike.
@@ -255,6 +263,16 @@ class CheapestDeviation:
         if len(repriced):
             self._model.set_cost(repriced, price[repriced])
         self._lower, self._upper, self._cost = lower, upper, price
+
+
+def _own_room(search: Search, rival: Rival) -> tuple[Floats, Floats]:
+    """How far cells may rise and fall while they themselves are asked."""
+    problem, separator = search.problem, rival.separator
+    free = rival.attacker.reopened(problem)
+    return (
+        np.where(free, problem.upper - problem.value, separator.up),
+        np.where(free, problem.value - problem.lower, separator.down),
+    )
 
 
 def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:

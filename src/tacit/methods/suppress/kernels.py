@@ -47,6 +47,7 @@ def protect_by_paths(
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
     is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
     distance = np.empty(nodes)
     came = np.empty(nodes, np.int64)
     heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
@@ -82,9 +83,11 @@ def protect_by_paths(
             path,
             touched,
             is_touched,
+            flow,
         )
         for position in range(touched_count):
             is_touched[touched[position]] = 0
+            flow[touched[position]] = 0.0
         rest = target - sent
         if rest <= 1e-9 * target:
             continue
@@ -203,6 +206,7 @@ def publish_again(
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
     is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
     published = np.zeros(len(candidates), np.bool_)
     concerned = np.empty(count, np.int64)
     flow_arc = np.empty(1024, np.int64)
@@ -253,12 +257,15 @@ def publish_again(
                 path,
                 touched,
                 is_touched,
+                flow,
             )
             flow_start[position] = used
             for place in range(touched_count):
                 moved = touched[place]
                 is_touched[moved] = 0
-                if residual[2 * moved] != capacity[2 * moved]:
+                carries = flow[moved] != 0.0
+                flow[moved] = 0.0
+                if carries:
                     if used == len(flow_arc):
                         longer = np.empty(2 * used, np.int64)
                         longer[:used] = flow_arc

@@ -32,13 +32,9 @@ class Rival:
     separator: Separator
 
     @property
-    def keep(self) -> Booleans | None:
-        """Cells the attackers know unless the cell itself is attacked."""
-        if not self.attacker.colluding:
-            return None
-        mask = np.zeros(self.separator.problem.cell_count, bool)
-        mask[list(self.attacker.colluding)] = True
-        return mask
+    def is_plain(self) -> bool:
+        """Does the attacker know the same of a cell whichever cell is attacked?"""
+        return not self.attacker.colluding and not self.attacker.own
 
 
 class Search:
@@ -190,13 +186,13 @@ class Search:
     def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
         attack = self.attack(rival, hidden)
         requests = rival.separator.requests()
-        reaches = attack.reach(self._with_own(rival, requests, hidden))
+        reaches = attack.reach(self.ask(rival, requests, hidden))
         missed = requests.take(~reaches.reached(requests))
         cells, levels = rival.separator.sliding()
         if len(cells) == 0:
             return missed
         both = Requests.both_sides(cells)
-        amount = attack.reach(self._with_own(rival, both, hidden)).amount
+        amount = attack.reach(self.ask(rival, both, hidden)).amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
         extra = [slide(rival.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
@@ -212,7 +208,7 @@ class Search:
         if len(cells) == 0:
             return plain
         both = Requests.both_sides(cells)
-        amount = self.attack(rival, hidden).reach(self._with_own(rival, both, hidden)).amount
+        amount = self.attack(rival, hidden).reach(self.ask(rival, both, hidden)).amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         up = np.minimum(rise, levels)
         down = np.minimum(fall, levels - up)
@@ -221,18 +217,12 @@ class Search:
     def attack(self, rival: Rival, hidden: Booleans) -> Attack:
         """What the attacker can do with a pattern."""
         told = rival.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
-        return Attack(self.problem, told, structure=self.structure, keep=rival.keep)
+        keep = rival.attacker.reopened(self.problem)
+        return Attack(self.problem, told, structure=self.structure, keep=keep)
 
-    def _with_own(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
-        if rival.keep is None:
-            return requests
-        free = Knowledge.of(self.problem, hidden)
-        told = rival.attacker.learn(self.problem, free)
-        lone = rival.keep[requests.cells]
-        up = np.where(lone, free.up[requests.cells], told.up[requests.cells])
-        down = np.where(lone, free.down[requests.cells], told.down[requests.cells])
-        own = np.where(requests.sides > 0, up, down)
-        return Requests(requests.cells, requests.sides, requests.targets, own)
+    def ask(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
+        """Requests with the room that each asked cell itself has."""
+        return rival.attacker.ask(self.problem, Knowledge.of(self.problem, hidden), requests)
 
     def _note(self) -> None:
         objective = None if self.best is None else self.objective
