@@ -134,24 +134,21 @@ def test_a_name_in_gz_compresses(tmp_path: Path) -> None:
     _same(read_audit(packed, PROBLEM, SUPPRESSED), made)
 
 
-def test_a_stopped_audit_stays_unchecked(tmp_path: Path) -> None:
+def test_a_stopped_audit_stays_unchecked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sensitive cells without evidence are not called safe after reading either."""
 
     class Impatient(Observer):
         def should_stop(self) -> bool:
             return True
 
-    apart = Problem(
-        value=[5, 5, 10] * 2,
-        relations=[[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
-        sensitive=[0, 3],
-        upper_level=[1, 1],
-    )
+    # The audit looks up from its work after each chunk.
+    monkeypatch.setattr("tacit.attack.sweep.FLOW_CHUNK", 1)
     path = tmp_path / "audit.confidential.json"
-    made = audit(apart, [0, 1, 3, 4], observer=Impatient())
+    made = audit(PROBLEM, SUPPRESSED, observer=Impatient())
     write_audit(made, path)
-    again = read_audit(path, apart, [0, 1, 3, 4])
-    assert again.unchecked == made.unchecked == (3,)
+    again = read_audit(path, PROBLEM, SUPPRESSED)
+    assert again.checked == made.checked == 1
+    assert again.unchecked == made.unchecked == tuple(PROBLEM.sensitive.tolist())
     assert not again.safe
 
 

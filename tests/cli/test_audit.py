@@ -1,0 +1,217 @@
+"""`tacit audit`."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit import examples
+from tacit.cli.commands import audit as command
+from tacit.cli.main import main
+from tacit.cli.progress import Progress
+from tacit.io.jj import read_jj, write_jj
+from tacit.problem import Problem
+
+from .conftest import Files
+
+
+def _audit(*arguments: str | Path) -> int:
+    return main(["audit", *map(str, arguments)])
+
+
+def test_a_safe_publication_is_called_safe(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The verdict comes first, and the JSON holds the intervals that the paper prints."""
+    out = files.folder / "audit.json"
+    assert _audit(files.table, files.safe, "--json", out) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("safe: 1 sensitive cell")
+    assert told.err == ""
+    members = json.loads(out.read_text())
+    assert next(iter(members)) == "confidential"
+    assert members["audit"]["safe"] is True
+    assert members["audit"]["exposed"] == []
+    (deduced,) = members["deduced"]
+    example = examples.get("003-figure-11")
+    for cell, (lower, upper) in example.intervals.items():
+        position = deduced["cells"].index(cell)
+        assert (deduced["lower"][position], deduced["upper"][position]) == (lower, upper)
+
+
+def test_an_exposed_cell_is_code_4(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sensitive cell that is left alone is found, in the text as in the JSON."""
+    out = files.folder / "audit.json"
+    sensitive = int(read_jj(files.table).sensitive[0])
+    assert _audit(files.table, files.exposed, "--json", out) == 4
+    assert f"cell {sensitive}: 0% of the upper level" in capsys.readouterr().out
+    members = json.loads(out.read_text())
+    assert members["audit"]["exposed"] == [sensitive]
+    assert [sensitive, "external", "upper", 0.0] in members["exposures"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "count"), [("sensitive", 1), ("suppressed", 4), ("all", 16), ("1,3", 3)]
+)
+def test_cells_can_be_chosen(files: Files, choice: str, count: int) -> None:
+    """Intervals are computed for the chosen cells, and for the sensitive one in any case."""
+    out = files.folder / "audit.json"
+    assert _audit(files.table, files.safe, "--cells", choice, "--json", out) == 0
+    (deduced,) = json.loads(out.read_text())["deduced"]
+    assert len(deduced["cells"]) == count
+
+
+def test_cells_that_do_not_exist_get_a_message(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Cell numbers are checked against the table."""
+    assert _audit(files.table, files.safe, "--cells", "99") == 1
+    assert "there is no cell 99" in capsys.readouterr().err
+
+
+def test_levels_are_enough_for_a_verdict(files: Files) -> None:
+    """Without exact intervals the verdict is the same."""
+    assert _audit(files.table, files.safe, "--levels-only") == 0
+    assert _audit(files.table, files.exposed, "--levels-only") == 4
+
+
+def test_saved_evidence_is_verified(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """What one run saves another one verifies, with the same verdict."""
+    for solution, code in ((files.safe, 0), (files.exposed, 4)):
+        evidence = files.folder / f"{code}.confidential.json.gz"
+        assert _audit(files.table, solution, "--save-evidence", evidence) == code
+        first = capsys.readouterr().out
+        assert f"evidence written to {evidence}; it is confidential\n" in first
+        assert _audit(files.table, solution, "--check-evidence", evidence) == code
+        second = capsys.readouterr().out
+        assert second.startswith("evidence verified: ")
+        assert second.split("\n")[1] == first.split("\n")[0]
+
+
+def _claim_more(told: dict[str, Any]) -> None:
+    told["attackers"][0]["claims"]["amount"][0] += 1
+
+
+def _exempt_a_cell(told: dict[str, Any]) -> None:
+    told["attackers"][0]["own"] = list(range(16))
+
+
+def _publish_a_cell(told: dict[str, Any]) -> None:
+    told["published"]["suppressed"].pop()
+
+
+@pytest.mark.parametrize(
+    ("tamper", "message"),
+    [
+        (_claim_more, "does not show what it claims about cell 0"),
+        (_exempt_a_cell, "no evidence about attacker 'external'"),
+        (_publish_a_cell, "another publication"),
+    ],
+)
+def test_tampered_evidence_is_refused(
+    files: Files, tamper: Any, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a false claim nor an invented attacker passes; the message names the file."""
+    evidence = files.folder / "audit.confidential.json"
+    assert _audit(files.table, files.safe, "--save-evidence", evidence) == 0
+    told = json.loads(evidence.read_text())
+    tamper(told)
+    evidence.write_text(json.dumps(told))
+    capsys.readouterr()
+    assert _audit(files.table, files.safe, "--check-evidence", evidence) == 1
+    found = capsys.readouterr()
+    assert found.out == ""
+    assert found.err.startswith(f"tacit: {evidence}: ")
+    assert message in found.err
+
+
+def test_options_of_an_audit_do_not_go_with_a_check(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option that would have no effect is refused."""
+    evidence = files.folder / "audit.confidential.json"
+    assert _audit(files.table, files.safe, "--save-evidence", evidence) == 0
+    assert _audit(files.table, files.safe, "--check-evidence", evidence, "--levels-only") == 1
+    assert "leave out --cells, --levels-only and --jobs" in capsys.readouterr().err
+
+
+def test_a_table_that_does_not_add_up_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both an audit and a check refuse a table that contradicts itself, unless told otherwise."""
+    table, solution = tmp_path / "table.jj", tmp_path / "solution.txt"
+    problem = Problem(value=[333.3, 333.3, 666.7], upper=999, relations=[[1, 1, -1]], sensitive=[0])
+    write_jj(problem, table)
+    solution.write_text("0 1")
+    evidence = tmp_path / "audit.confidential.json"
+    loose = ("--tolerance", "1e-3")
+    assert _audit(table, solution, "--save-evidence", evidence, *loose) == 0
+    assert _audit(table, solution, "--check-evidence", evidence, *loose) == 0
+    capsys.readouterr()
+    for options in ((), ("--check-evidence", evidence)):
+        assert _audit(table, solution, *options) == 1
+        assert capsys.readouterr().err.startswith(f"tacit: {table}: the cells do not add up")
+
+
+def test_a_solution_of_another_table_is_refused(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files that do not belong together are noticed."""
+    other = files.folder / "other.jj"
+    write_jj(Problem(value=[1, 2, 3]), other)
+    assert _audit(files.table, other) == 1
+    assert f"tacit: {other}: this JJ file has 3 cells, the problem 16" in capsys.readouterr().err
+
+
+def test_single_respondents_need_an_input_that_names_them(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Attackers that a JJ file cannot describe are refused rather than left out."""
+    assert _audit(files.table, files.safe, "--attackers", "external,singletons") == 1
+    assert "a JJ file cannot" in capsys.readouterr().err
+
+
+def test_single_respondents_attack_where_they_are_known(
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each respondent and all of them together appear in the summary."""
+    problem = read_jj(files.table)
+    singleton = np.full(problem.cell_count, -1)
+    singleton[[0, 2]] = [1, 2]
+    monkeypatch.setattr(command, "read_problem", lambda _: problem.replace(singleton=singleton))
+    code = _audit(files.table, files.safe, "--attackers", "external,singletons,all-singletons")
+    text = capsys.readouterr().out
+    assert code == 4
+    for name in ("external", "respondent 1", "respondent 2", "all singletons"):
+        assert f"attacker {name}: " in text
+
+
+def test_work_can_be_shared(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two processes find what one finds."""
+    assert _audit(files.table, files.safe) == 0
+    alone = capsys.readouterr().out
+    assert _audit(files.table, files.safe, "--jobs", "2") == 0
+    assert capsys.readouterr().out == alone
+
+
+def test_ctrl_c_keeps_what_is_known(
+    files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An audit that is stopped says which cells it has not checked, and is not safe."""
+    monkeypatch.setattr("tacit.attack.sweep.FLOW_CHUNK", 1)
+    stopped: list[int] = []
+
+    def interrupt_once(_self: Progress, done: int, _total: int) -> None:
+        if not stopped:
+            stopped.append(done)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "on_progress", interrupt_once)
+    assert _audit(files.table, files.safe, "--quiet") == 4
+    assert stopped == [1]
+    assert "not checked (stopped early): cell" in capsys.readouterr().out
