@@ -31,6 +31,7 @@ __all__ = [
     "Report",
     "SolverError",
     "Status",
+    "SuppressOptions",
     "Suppression",
     "Table",
     "TableError",
@@ -47,6 +48,7 @@ __all__ = [
     "read_audit",
     "read_jj",
     "read_solution",
+    "suppress",
     "write_audit",
     "write_jj",
 ]
@@ -69,6 +71,7 @@ _HOMES = {
     "Report": "tacit.outcome",
     "SolverError": "tacit.errors",
     "Status": "tacit.outcome",
+    "SuppressOptions": "tacit.methods.suppress.options",
     "Suppression": "tacit.outcome",
     "Table": "tacit.table",
     "TableError": "tacit.errors",
@@ -82,6 +85,7 @@ _HOMES = {
     "read_audit": "tacit.io.audits",
     "read_jj": "tacit.io.jj",
     "read_solution": "tacit.io.solutions",
+    "suppress": "tacit.methods.suppress.run",
     "write_audit": "tacit.io.audits",
     "write_jj": "tacit.io.jj",
 }
@@ -109,6 +113,8 @@ if TYPE_CHECKING:
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.solutions import read_solution
+    from tacit.methods.suppress.options import SuppressOptions
+    from tacit.methods.suppress.run import suppress
     from tacit.observer import Observer
     from tacit.options import Options
     from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values

@@ -34,6 +34,9 @@ SparseRow = tuple[Integers, Floats]
 
 _FLOWS_AT_ONCE = 1024
 
+_FULLY = 0.999
+"""From this on a cell counts as suppressed in full."""
+
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
@@ -143,19 +146,24 @@ class Separator:
         asked = self._asked & (self.problem.sliding_level > 0)
         return self.problem.sensitive[asked], self.problem.sliding_level[asked]
 
-    def cuts(self, y: Floats, requests: Requests | None = None) -> Cuts:
+    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
         """Violated cuts for a suppression vector, fractional or 0/1.
 
         Args:
             y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
             requests: Cells, sides and levels to look at; by default all of the problem's,
                 sliding levels included.
+            ceiling: The share of the level at which capacities of cells that are not fully
+                suppressed are cut off. Below 1 other cuts come into view: those in which
+                fully suppressed cells already provide most of the level.
         """
         y = np.clip(y, 0.0, 1.0)
         y[self.problem.sensitive] = 1.0
         asked = self.requests() if requests is None else requests
         found: list[tuple[SparseRow, int, int]] = []
-        for number, cells, d in self._multipliers(asked, self.up, self.down, asked.targets, y):
+        for number, cells, d in self._multipliers(
+            asked, self.up, self.down, asked.targets * ceiling, y
+        ):
             charge = self._charge(cells, d, float(asked.targets[number]))
             rows = self._strengthened(cells, charge, y)
             found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
@@ -289,6 +297,7 @@ class Separator:
                 targets[some],
                 caps[some],
                 share[cells],
+                share[cells] > _FULLY,
             )
             for position in np.flatnonzero(amount < targets[some]).tolist():
                 inside = cut[position].astype(np.int8)
@@ -337,6 +346,7 @@ class _LinearSeparator:
         where = np.full(len(up), -1, np.int64)
         where[self._cells] = np.arange(len(self._cells))
         up, down, share = up[self._cells], down[self._cells], share[self._cells]
+        full = share > _FULLY
         cold = True
         # Similar levels one after the other: fewer bounds change.
         for number in np.lexsort((requests.cells, requests.targets)).tolist():
@@ -346,8 +356,10 @@ class _LinearSeparator:
                 # The cell cannot move at all: no relation needs to be charged.
                 yield number, np.zeros(self._structure.A.shape[0])
                 continue
-            lower = -np.minimum(down, cap) * share / level
-            upper = np.minimum(up, cap) * share / level
+            lower = -np.minimum(down, np.where(full, np.inf, cap)) * share / level
+            upper = np.minimum(up, np.where(full, np.inf, cap)) * share / level
+            np.maximum(lower, -1e3, out=lower)
+            np.minimum(upper, 1e3, out=upper)
             lower[column], upper[column] = -np.inf, np.inf
             solution = self._solve(column, side, lower, upper, cold)
             cold = False

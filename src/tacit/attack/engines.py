@@ -48,6 +48,7 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
         np.minimum(wanted, ceiling),
         np.full(len(requests), np.inf),
         np.ones(len(up)),
+        np.zeros(len(up), bool),
     )
     endless = (amount >= ceiling) & (wanted > ceiling)
     deviations = SparseRows(len(requests), len(up))

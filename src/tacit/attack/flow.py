@@ -140,6 +140,7 @@ def maximum_flows(
     targets: npt.NDArray[np.float64],
     caps: npt.NDArray[np.float64],
     share: npt.NDArray[np.float64],
+    exempt: npt.NDArray[np.bool_],
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.int64],
@@ -161,6 +162,7 @@ def maximum_flows(
         targets: Flow at which to stop.
         caps: For each request a ceiling on all capacities; inf for none.
         share: The share of each arc's capacity, after the ceiling, that may be used.
+        exempt: Arcs that the ceiling does not concern.
 
     Returns:
         The flows reached, at most the targets; pointers, arcs and deviations of the flows in
@@ -194,8 +196,9 @@ def maximum_flows(
         if caps[request] != last_cap:
             last_cap = caps[request]
             for arc in range(arcs):
-                capacity[2 * arc] = min(up[arc], last_cap) * share[arc]
-                capacity[2 * arc + 1] = min(down[arc], last_cap) * share[arc]
+                cap = np.inf if exempt[arc] else last_cap
+                capacity[2 * arc] = min(up[arc], cap) * share[arc]
+                capacity[2 * arc + 1] = min(down[arc], cap) * share[arc]
             residual[:] = capacity
         value[request], touched_count = send(
             first,

@@ -251,6 +251,7 @@ class FlowGuard:
             targets,
             np.full(len(numbers), np.inf),
             self._share,
+            np.zeros(len(self._cells), bool),
         )
         for position, request in enumerate(numbers.tolist()):
             self._uses.propose(request, arcs[pointer[position] : pointer[position + 1]])

@@ -31,19 +31,23 @@ class Constructor:
         self._linear: dict[int, CheapestDeviation] = {}
 
     def construct(
-        self, start: Booleans | None = None, guide: Floats | None = None
+        self,
+        start: Booleans | None = None,
+        guide: Floats | None = None,
+        cost: Floats | None = None,
     ) -> Booleans | None:
         """A safe pattern that contains the start, or None if time ran out or none exists.
 
         Args:
             start: Cells that are suppressed from the beginning, besides the sensitive ones.
             guide: How much a relaxation likes each cell, from 0 to 1.
+            cost: What cells cost, where that is not their weight.
         """
         search = self._search
         hidden = search.sensitive.copy()
         if start is not None:
             hidden |= start & search.secondary
-        cost = emptied(search.problem.weight)
+        cost = emptied(search.problem.weight) if cost is None else cost
         if guide is not None:
             cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
         self._crowd(hidden, cost)

@@ -28,52 +28,64 @@ class Root:
         # Everything suppressed is safe if anything is.
         self._inside = np.ones(len(master.cells))
         self._best_seen: Booleans | None = None
+        self._improved_at = -np.inf
         self._heuristic_seconds = 0.0
 
-    def run(self, *, seconds: float, patience: int = 12) -> None:
+    def run(self, *, seconds: float) -> None:
         """Go on until nothing is violated, progress stalls, or time is up."""
         search, master = self._search, self._master
-        end = min(search.seconds + seconds, search.options.time_limit)
-        uneven = len(np.unique(master.weight)) > 1
-        stalled, last = 0, -np.inf
+        start = search.seconds
+        end = min(start + seconds, search.options.time_limit)
+        between = True
+        progress = _Progress(search)
         while not search.finished() and search.seconds < end:
             search.iterations += 1
             if not master.solve():
-                search.raise_bound(search.cutoff if np.isfinite(search.objective) else np.inf)
+                self._exhausted()
                 return
             search.raise_bound(master.objective)
             master.fix()
-            added = master.recall(master.y)
-            added += master.bridgeless(master.y)
-            if added == 0:
-                added = self._separate(uneven and stalled < patience // 2)
-            if added == 0:
+            if master.recall(master.y) + master.bridgeless(master.y):
+                continue
+            if progress.stalled(master.objective):
+                if not between:
+                    break
+                between, progress = False, _Progress(search)
+            if between:
+                between = self._cut_between()
+            elif not self._cut_here():
+                break
+            if self._worth_improving():
                 self.improve()
-                return
-            gain = master.objective - last
-            open_gap = min(search.objective, 2 * abs(master.objective)) - master.objective
-            stalled = 0 if gain > 2e-3 * open_gap else stalled + 1
-            last = max(last, master.objective)
-            if stalled > patience:
-                self.improve()
-                return
-            if search.iterations % 10 == 0 and self._heuristic_seconds < 0.3 * search.seconds:
-                self.improve()
+        if not search.finished():
+            self.improve()
 
-    def _separate(self, between: bool) -> int:
-        """Add violated cuts; returns how many are new."""
-        master = self._master
-        y = master.y
-        if not between:
-            return self.cut_off(y)
+    def _exhausted(self) -> None:
+        """The relaxation has no solution left."""
+        search = self._search
+        if np.isfinite(search.objective):
+            search.raise_bound(search.cutoff)
+        else:
+            search.stopped_by = "infeasible"
+
+    def _cut_between(self) -> bool:
+        """Separate between the inner point and the optimum; False once they have met."""
+        y = self._master.y
         self._draw_inside()
-        for share in (0.5, 0.75, 0.9):
-            point = share * y + (1 - share) * self._inside
-            added = self.cut_off(point)
+        for _ in range(4):
+            point = 0.5 * y + 0.5 * self._inside
+            if self.cut_off(point):
+                return True
+            self._inside = point
+        return bool(np.abs(self._inside - y).max(initial=0.0) > 1e-3)
+
+    def _cut_here(self) -> int:
+        """Separate the optimum itself, looking for less and less obvious cuts."""
+        for ceiling in (1.0, 0.5, 0.2, 0.08, 0.03):
+            added = self.cut_off(self._master.y, ceiling)
             if added:
                 return added
-            self._inside = point
-        return self.cut_off(y)
+        return 0
 
     def _draw_inside(self) -> None:
         """A new best pattern draws the inner point towards it."""
@@ -82,12 +94,20 @@ class Root:
             self._best_seen = best
             self._inside = 0.5 * self._inside + 0.5 * best[self._master.cells]
 
-    def cut_off(self, y: Floats) -> int:
+    def _worth_improving(self) -> bool:
+        """Has the bound moved far since the last pattern was built, and is there time?"""
+        search = self._search
+        if self._heuristic_seconds > 0.25 * search.seconds:
+            return False
+        moved = self._master.objective - self._improved_at
+        return moved > 0.1 * (search.objective - self._master.objective)
+
+    def cut_off(self, y: Floats, ceiling: float = 1.0) -> int:
         """Add cuts that a point violates; returns how many are new."""
         master = self._master
         added = 0
         for rival in self._search.rivals:
-            cuts = rival.separator.cuts(master.full(y))
+            cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])
@@ -98,6 +118,7 @@ class Root:
         """Build a pattern along the relaxation's opinion and offer it."""
         search, master = self._search, self._master
         start = search.seconds
+        self._improved_at = master.objective
         guide = master.full(master.y)
         for threshold in (0.6, 0.9):
             hidden = self._constructor.construct(guide > threshold, guide)
@@ -106,3 +127,23 @@ class Root:
             if search.finished():
                 break
         self._heuristic_seconds += search.seconds - start
+
+
+class _Progress:
+    """Notices when the bound has all but stopped to move."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        self._start = search.seconds
+        self._history: list[tuple[float, float]] = []
+
+    def stalled(self, bound: float) -> bool:
+        """Did the bound close less than 1 % of the gap in the last while?"""
+        now = self._search.seconds
+        self._history.append((now, bound))
+        window = max(1.5, 0.25 * (now - self._start))
+        before = [past for moment, past in self._history if moment <= now - window]
+        if not before:
+            return False
+        open_gap = min(self._search.objective, 2 * abs(bound)) - bound
+        return bound - before[-1] < 0.01 * max(open_gap, 1e-9 * abs(bound))

@@ -112,8 +112,9 @@ class Search:
         """Only patterns that weigh less than this are of interest."""
         if not np.isfinite(self.objective):
             return np.inf
-        step = 1.0 if self._integral else 0.0
-        return self.objective - max(step - 1e-6, self.options.gap * abs(self.objective) * 0.5)
+        # With whole weights the next better pattern is lighter by 1 at least.
+        step = 0.5 if self._integral else 0.0
+        return self.objective - max(step, self.options.gap * abs(self.objective) * 0.5)
 
     def finished(self) -> bool:
         """Is it time to stop? If so, `stopped_by` says why."""

@@ -1,0 +1,1 @@
+"""Complete cell suppression: exact and heuristic."""

@@ -1,0 +1,76 @@
+"""The beginning of every algorithm: can the table be protected at all, and a first safe pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.attack.reach import Requests
+from tacit.methods.suppress.cleanup import clean_up
+from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.search import Search
+from tacit.problem import Booleans
+
+
+def obstacles(search: Search) -> list[str]:
+    """Why the table cannot be protected even with everything suppressed; empty if it can."""
+    everything = search.sensitive | search.secondary
+    told: list[str] = []
+    for rival, missed in search.exposed(everything):
+        told.extend(
+            f"{search.problem.name_cell(cell)} cannot be protected against "
+            f"{rival.attacker.name} attackers: {_reason(search, cell, missed)}"
+            for cell in np.unique(missed.cells).tolist()
+        )
+    rows, needed = search.crowd_rows()
+    have = np.asarray(abs(search.problem.relations[rows]).sign() @ everything.astype(np.float64))
+    for row, count, most in zip(rows.tolist(), needed.tolist(), have.tolist(), strict=True):
+        if most < count:
+            told.append(
+                f"relation {row} needs {count} suppressed cells because of its singletons, but "
+                f"only {int(most)} of its cells may be suppressed"
+            )
+    limit = search.options.max_suppressed
+    if limit is not None and limit < int(search.sensitive.sum()):
+        told.append(
+            f"at most {limit} cells may be suppressed, but {int(search.sensitive.sum())} are "
+            "sensitive"
+        )
+    return told
+
+
+def _reason(search: Search, cell: int, missed: Requests) -> str:
+    problem, columns = search.problem, search.structure.columns
+    useful = (search.sensitive | search.secondary).astype(np.int64)
+    company = np.asarray(abs(problem.relations).sign() @ useful)
+    rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+    lonely = rows[company[rows] < 2].tolist()
+    sides = sorted(
+        {"upper" if side > 0 else "lower" for side in missed.sides[missed.cells == cell]}
+    )
+    levels = " and ".join(sides)
+    if lonely:
+        return (
+            f"every other cell of relation {lonely[0]} must be published or cannot vary, so that "
+            f"its {levels} level is out of reach"
+        )
+    return (
+        f"the bounds of the cells that may be suppressed leave too little room for its {levels} "
+        "level"
+    )
+
+
+def first_pattern(search: Search, constructor: Constructor) -> None:
+    """Find a safe pattern quickly and offer it."""
+    everything: Booleans = search.sensitive | search.secondary
+    hidden = constructor.construct()
+    if hidden is not None:
+        search.offer(clean_up(search, hidden))
+    if search.best is None and search.options.max_suppressed is None:
+        # Safe by what `obstacles` found, and better than nothing when time is short.
+        search.offer(everything)
+        if search.best is not None:
+            search.offer(clean_up(search, everything))
+    elif search.best is None:
+        fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
+        if fewer is not None:
+            search.offer(clean_up(search, fewer))
