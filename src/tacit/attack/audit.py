@@ -218,7 +218,7 @@ def audit(
     executor: Executor | None = None,
     observer: Observer | None = None,
     structure: Structure | None = None,
-    tolerance: float = ADDITIVITY_TOLERANCE,
+    tolerance: float | None = ADDITIVITY_TOLERANCE,
 ) -> Audit:
     """Find out what can be deduced from a publication.
 
@@ -235,7 +235,8 @@ def audit(
         executor: Runs the work in threads, processes or on a cluster.
         observer: Listens; may stop the audit, which is then not called safe.
         structure: The examined relations, if at hand.
-        tolerance: How exactly the relations must hold (see `Problem.validate`).
+        tolerance: How exactly the relations must hold (see `Problem.validate`); None if the
+            table is known to be sound.
 
     Raises:
         ProblemError: The table contradicts itself.
@@ -251,7 +252,8 @@ def audit(
     >>> found.to_frame()["lower"][row], found.to_frame()["upper"][row]
     (20.0, 68.0)
     """
-    _refuse_contradictions(problem, tolerance)
+    if tolerance is not None:
+        _refuse_contradictions(problem, tolerance)
     solution = as_solution(problem, solution)
     knowledge = Knowledge.of(problem, solution)
     hidden = _hidden(solution, knowledge)

@@ -282,22 +282,29 @@ class Separator:
         assert network is not None
         cells = np.flatnonzero(self.structure.in_network)
         arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
+        # Arcs that carry nothing slow the search for paths down; the asked arcs must be there.
+        carrying = share[cells] > 0
+        carrying[arc] = True
+        arcs = np.flatnonzero(carrying)
+        part = network.restricted(arcs)
+        place = np.cumsum(carrying)[arc] - 1
+        inner = cells[arcs]
         targets = requests.targets * (1 - VIOLATION)
         for start in range(0, len(requests), _FLOWS_AT_ONCE):
             some = slice(start, start + _FLOWS_AT_ONCE)
             amount, _, _, _, cut = maximum_flows(
-                network.first,
-                network.link,
-                network.tail,
-                network.head,
-                up[cells],
-                down[cells],
-                arc[some],
+                part.first,
+                part.link,
+                part.tail,
+                part.head,
+                up[inner],
+                down[inner],
+                place[some],
                 requests.sides[some],
                 targets[some],
                 caps[some],
-                share[cells],
-                share[cells] > _FULLY,
+                share[inner],
+                share[inner] > _FULLY,
             )
             for position in np.flatnonzero(amount < targets[some]).tolist():
                 inside = cut[position].astype(np.int8)

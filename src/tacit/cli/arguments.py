@@ -18,6 +18,24 @@ def whole_number(least: int) -> Callable[[str], int]:
     return convert
 
 
+def number(*, above: float | None = None, least: float | None = None) -> Callable[[str], float]:
+    """Finite numbers above a limit, or of at least so much."""
+
+    def convert(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = math.nan
+        fits = math.isfinite(found)
+        fits = fits and (above is None or found > above) and (least is None or found >= least)
+        if not fits:
+            wanted = f"above {above:g}" if above is not None else f"of at least {least:g}"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number {wanted}")
+        return found
+
+    return convert
+
+
 def add_tolerance(parser: argparse.ArgumentParser) -> None:
     """Let users say how exactly the table must add up."""
     parser.add_argument(

@@ -15,10 +15,13 @@ from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from tacit.cli.exits import ExitCode
+from tacit.cli.progress import StoppedAtOnce
 from tacit.errors import SolverError, TacitError
 from tacit.version import __version__
 
 COMMANDS = {
+    "demo": "a complete run on generated data; no arguments needed",
+    "protect": "suppress as little as possible so that nothing sensitive can be deduced",
     "audit": "is a publication safe? what can be deduced from it, with evidence",
     "info": "what an input is, and what is wrong with it",
     "generate": "write a generated table",
@@ -82,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Python flushes once more at its end; that must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.BROKEN_PIPE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, StoppedAtOnce):
         print("tacit: stopped", file=sys.stderr)
         return ExitCode.INTERRUPTED
     except TacitError as error:

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from tacit.cli.exits import ExitCode
 from tacit.version import __version__
 
-PACKAGES = ("numpy", "scipy", "highspy", "numba", "narwhals")
+PACKAGES = ("numpy", "scipy", "highspy", "pyscipopt", "numba", "narwhals", "rich")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +25,7 @@ def run(_arguments: argparse.Namespace) -> int:
         "platform": platform.platform(),
     }
     for name, text in found.items():
-        print(f"{name:<10}{text}")
+        print(f"{name:<12}{text}")
     return ExitCode.DONE
 
 

@@ -318,6 +318,12 @@ class _Known(Heur):
             return {"result": SCIP_RESULT.DIDNOTRUN}
         self._last = best
         y = best[self.tree.master.cells][self.tree.columns]
+        if any(
+            not variable.getLbGlobal() - 0.5 < value < variable.getUbGlobal() + 0.5
+            for variable, value in zip(self.tree.variables, y.tolist(), strict=True)
+        ):
+            # The solver has already ruled this corner out.
+            return {"result": SCIP_RESULT.DIDNOTFIND}
         solution = self.model.createSol(self)
         for variable, value in zip(self.tree.variables, y.tolist(), strict=True):
             self.model.setSolVal(solution, variable, float(value))

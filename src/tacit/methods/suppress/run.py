@@ -153,8 +153,8 @@ def _outcome(search: Search) -> Outcome:
             cells="sensitive",
             exact=False,
             attackers=[rival.attacker for rival in search.rivals],
-            # Relations were judged when the search began.
-            tolerance=np.inf,
+            # The table was judged when the search began.
+            tolerance=None,
         )
         if not checked.safe:
             raise TacitError(

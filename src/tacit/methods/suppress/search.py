@@ -135,7 +135,7 @@ class Search:
     def raise_bound(self, bound: float) -> None:
         """Take note of a proven bound on the objective of all safe patterns."""
         if self._integral:
-            bound = np.ceil(bound - 1e-6)
+            bound = float(np.ceil(bound - 1e-6))
         bound = min(bound, self.objective)
         if bound > self.bound + 1e-9 * abs(self.bound):
             self.bound = bound

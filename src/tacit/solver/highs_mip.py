@@ -1,0 +1,206 @@
+"""A persistent mixed-integer programme on HiGHS that can be watched and stopped.
+
+The solver runs in a thread of its own; whoever asked is told from time to time how far it got,
+in the thread that asked, and may end it. Within one of its linear programmes HiGHS cannot be
+stopped by anything but its time limit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs import HighsModel
+
+_PATIENCE = 0.05
+"""Seconds between two reports."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSolution:
+    """A solver's answer, final or so far. It is a claim: whoever uses it checks it.
+
+    Attributes:
+        status: `optimal`, `infeasible`, `stopped` by a limit or on demand, or `running`.
+        x: The best vector; None if there is none.
+        objective: Its objective; inf without one.
+        bound: No vector has a smaller objective, as far as the solver knows.
+    """
+
+    status: str
+    x: Floats | None
+    objective: float
+    bound: float
+
+
+Watcher = Callable[[WholeSolution], bool]
+"""Told how far the solver got (`x` only if it is new); returns True to stop it."""
+
+
+class HighsMip(HighsModel):
+    """min cost x + offset as in `HighsModel`, some of the columns whole numbers."""
+
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        *,
+        row_lower: Floats,
+        row_upper: Floats,
+        lower: Floats,
+        upper: Floats,
+        cost: Floats,
+        whole: Booleans,
+        offset: float = 0.0,
+        seed: int = 1,
+        tolerance: float = 1e-7,
+    ):
+        super().__init__(
+            A,
+            row_lower=row_lower,
+            row_upper=row_upper,
+            lower=lower,
+            upper=upper,
+            cost=cost,
+            tolerance=tolerance,
+        )
+        columns = np.flatnonzero(whole).astype(np.int32)
+        kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
+        self._check(
+            self._highs.changeColsIntegrality(len(columns), columns, kinds), "whole columns"
+        )
+        self._check(self._highs.changeObjectiveOffset(offset), "the offset")
+        settings: dict[str, Any] = {
+            "presolve": "choose",
+            "solver": "choose",
+            "random_seed": seed,
+            "mip_feasibility_tolerance": tolerance,
+            "mip_abs_gap": 0.0,
+        }
+        for name, setting in settings.items():
+            self.set_option(name, setting)
+
+    def minimise(
+        self,
+        *,
+        seconds: float,
+        gap: float = 0.0,
+        start: Floats | None = None,
+        watch: Watcher | None = None,
+    ) -> WholeSolution:
+        """Minimise, or come as far as time allows.
+
+        Args:
+            seconds: Time limit.
+            gap: Stop when (objective - bound) / objective is at most this.
+            start: A vector to begin with; where it is NaN, the solver completes it. One that
+                does not fit the model is passed over.
+            watch: Listens in the calling thread while the solver runs.
+
+        Raises:
+            SolverError: The solver broke down.
+        """
+        self._check(self._highs.clearSolver(), "a fresh start")
+        self.set_option("time_limit", float(np.clip(seconds, 0.01, 1e8)))
+        self.set_option("mip_rel_gap", gap)
+        if start is not None:
+            given = np.flatnonzero(~np.isnan(start)).astype(np.int32)
+            self._check(
+                self._highs.setSolution(len(given), given, start[given].astype(float)),
+                "a vector to begin with",
+            )
+        if self._highs.getNumCol() == 0:
+            return self._nothing()
+        _Run(self._highs).join(watch)
+        return self._answer()
+
+    def _nothing(self) -> WholeSolution:
+        """The answer without any column, which HiGHS does not give."""
+        lp = self._highs.getLp()
+        if (np.array(lp.row_lower_) > 0).any() or (np.array(lp.row_upper_) < 0).any():
+            return WholeSolution("infeasible", None, np.inf, np.inf)
+        return WholeSolution("optimal", np.zeros(0), lp.offset_, lp.offset_)
+
+    def _answer(self) -> WholeSolution:
+        status = self._highs.getModelStatus()
+        name = _STATUS.get(status)
+        if name is None:
+            text = self._highs.modelStatusToString(status)
+            raise SolverError(f"the solver gave up on a mixed-integer programme: {text}")
+        info = self._highs.getInfo()
+        bound = float(info.mip_dual_bound)
+        if name == "infeasible":
+            return WholeSolution(name, None, np.inf, np.inf)
+        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return WholeSolution(name, None, np.inf, bound)
+        x = np.array(self._highs.getSolution().col_value)
+        return WholeSolution(name, x, float(info.objective_function_value), bound)
+
+
+class _Run:
+    """One run of the solver in a thread of its own."""
+
+    def __init__(self, highs: Any):
+        self._highs = highs
+        self._stop = threading.Event()
+        self._news = threading.Lock()
+        self._x: Floats | None = None
+        self._objective = np.inf
+        self._bound = -np.inf
+        self._status: Any = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        cb = highspy.cb
+        self._highs.setCallback(self._hear, None)
+        kinds = (cb.kCallbackMipImprovingSolution, cb.kCallbackMipInterrupt)
+        try:
+            for kind in kinds:
+                self._highs.startCallback(kind)
+            self._status = self._highs.run()
+        finally:
+            self._highs.setCallback(None, None)
+
+    def _hear(self, kind: Any, _text: str, told: Any, reply: Any, _data: Any) -> None:
+        with self._news:
+            self._bound = max(self._bound, float(told.mip_dual_bound))
+            if kind == highspy.cb.kCallbackMipImprovingSolution:
+                self._x = np.array(told.mip_solution)
+                self._objective = float(told.objective_function_value)
+        if reply is not None and self._stop.is_set():
+            reply.user_interrupt = True
+
+    def join(self, watch: Watcher | None) -> None:
+        """Wait for the end; what interrupts the waiting ends the run."""
+        self._thread.start()
+        try:
+            while self._thread.is_alive():
+                self._thread.join(_PATIENCE)
+                if watch is not None and self._thread.is_alive() and watch(self._so_far()):
+                    self._stop.set()
+        finally:
+            self._stop.set()
+            self._thread.join()
+        if self._status is None or self._status == highspy.HighsStatus.kError:
+            raise SolverError("HiGHS refused to solve a mixed-integer programme")
+
+    def _so_far(self) -> WholeSolution:
+        with self._news:
+            x, self._x = self._x, None
+            return WholeSolution("running", x, self._objective, self._bound)
+
+
+_STATUS = {
+    highspy.HighsModelStatus.kOptimal: "optimal",
+    highspy.HighsModelStatus.kInfeasible: "infeasible",
+    highspy.HighsModelStatus.kTimeLimit: "stopped",
+    highspy.HighsModelStatus.kInterrupt: "stopped",
+    highspy.HighsModelStatus.kSolutionLimit: "stopped",
+}
