@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
 from tacit.cli.exits import ExitCode
-from tacit.cli.progress import StoppedAtOnce
+from tacit.cli.interrupts import StoppedAtOnce
 from tacit.errors import SolverError, TacitError
 from tacit.version import __version__
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
+from tacit.cli.interrupts import Interrupts
 from tacit.observer import Observer
 
 if TYPE_CHECKING:
@@ -20,13 +17,6 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_LOOKS = 0.2
 _STOPPING = "stopping with what is known so far; press Ctrl-C again to stop at once"
-
-
-class StoppedAtOnce(BaseException):
-    """Ctrl-C was pressed twice.
-
-    Not a `KeyboardInterrupt`, on which a method would still finish with what it knows.
-    """
 
 
 class Display(Protocol):
@@ -39,7 +29,7 @@ class Display(Protocol):
         """How far it is in words, and as a share of the whole where that is known."""
 
     def note(self, text: str) -> None:
-        """Say something in between; called from a signal handler."""
+        """Say something in between; called from another thread."""
 
     def close(self) -> None:
         """Nothing more will come."""
@@ -65,8 +55,7 @@ class Progress(Observer):
         self._display = display
         self._time_limit = time_limit
         self._clock = clock
-        self._is_stopping = False
-        self._previous: Any = None
+        self._interrupts = Interrupts(lambda: display.note(_STOPPING))
         self._search: _Search | None = None
         self._looked = clock()
 
@@ -78,9 +67,7 @@ class Progress(Observer):
         return cls(LiveLine() if sys.stderr.isatty() else PlainLines(), time_limit)
 
     def __enter__(self) -> Self:
-        # Python lets only the main thread handle signals.
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, self._on_interrupt)
+        self._interrupts.__enter__()
         return self
 
     def __exit__(
@@ -89,15 +76,8 @@ class Progress(Observer):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
+        self._interrupts.__exit__(kind, error, traceback)
         self._display.close()
-
-    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        if self._is_stopping:
-            raise StoppedAtOnce
-        self._is_stopping = True
-        self._display.note(_STOPPING)
 
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Show that a task begins; one whose steps nobody knows is a search."""
@@ -140,7 +120,7 @@ class Progress(Observer):
         """Whether Ctrl-C was pressed. A search asks often: it also keeps the time shown right."""
         if self._clock() - self._looked >= _SECONDS_BETWEEN_LOOKS:
             self._look()
-        return self._is_stopping
+        return self._interrupts.is_stopping
 
     def _look(self) -> None:
         if self._search is None:
@@ -240,9 +220,8 @@ class PlainLines:
         print(f"{self._task}: {text}, {now - self._began:.0f} s", file=sys.stderr, flush=True)
 
     def note(self, text: str) -> None:
-        """Write past the stream, which the signal may have interrupted while it was written to."""
-        with suppress(OSError):
-            os.write(2, f"\n{text}\n".encode())
+        """Print it at once."""
+        print(text, file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Lines stay as they are."""

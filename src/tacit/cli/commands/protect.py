@@ -103,9 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the table with statuses u and m (.jj or .jj.gz; confidential: it holds the "
         "true values), or the numbers of the suppressed cells (.txt)",
     )
-    parser.add_argument(
-        "--json", type=Path, metavar="FILE", help="write result and trace as JSON"
-    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write result and trace as JSON")
     add_tolerance(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 

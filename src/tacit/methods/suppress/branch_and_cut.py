@@ -16,6 +16,7 @@ from pyscipopt.scip import PY_SCIP_HEURTIMING as SCIP_HEURTIMING
 from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 from scipy import sparse
 
+from tacit.attack.cuts import SparseRow
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
@@ -63,6 +64,7 @@ class Tree:
         self.is_complete = columns is None
         self.failure: BaseException | None = None
         self._judged: dict[bytes, bool] = {}
+        self._known_rows = len(master.pool.right)
         self._repaired: set[bytes] = set()
         self._model = Model("suppress")
         self._model.hideOutput()
@@ -180,10 +182,22 @@ class Tree:
         hidden = self.pattern(y)
         key = np.packbits(hidden).tobytes()
         if key not in self._judged:
-            self._judged[key] = self.search.allows(hidden) and not self.search.exposed(hidden)
-            if self._judged[key]:
-                self.search.offer(hidden)
+            self._judged[key] = self._is_safe(hidden)
         return self._judged[key]
+
+    def _is_safe(self, hidden: Booleans) -> bool:
+        master, search = self.master, self.search
+        y = hidden[master.cells].astype(np.float64)
+        if (master.pool.rows @ y < master.pool.right - 1e-6).any() or not search.allows(hidden):
+            return False
+        exposed = search.first_exposed(hidden)
+        if exposed is None:
+            search.offer(hidden)
+            return True
+        rival, missed = exposed
+        # The solver may not learn this now, but it will when it separates next.
+        master.add(rival.separator.cuts(hidden.astype(np.float64), missed))
+        return False
 
     def repair(self, y: Floats, guide: Floats) -> None:
         """Make a pattern safe that is not quite, and offer it."""
@@ -198,22 +212,33 @@ class Tree:
         if safe is not None:
             self.search.offer(clean_up(self.search, safe, self.master.full(guide)))
 
-    def cuts(
-        self, y: Floats, ceilings: tuple[float, ...] = (1.0,)
-    ) -> list[tuple[Integers, Floats]]:
+    def cuts(self, y: Floats, ceilings: tuple[float, ...] = (1.0,)) -> list[SparseRow]:
         """Cuts that a point violates, over the tree's own columns; new ones join the pool."""
-        found: list[tuple[Integers, Floats]] = []
+        master = self.master
+        if self._known_rows < len(master.pool.right):
+            # Found while patterns were judged, and not known to the solver yet.
+            fresh = np.arange(self._known_rows, len(master.pool.right))
+            self._known_rows = len(master.pool.right)
+            missed = master.pool.right[fresh] - master.pool.rows[fresh] @ y
+            waiting = fresh[(missed > 1e-6) & (master.pool.right[fresh] == 1.0)]
+            if len(waiting):
+                return self._columns_of(sparse.csr_array(master.pool.rows[waiting]))
         for ceiling in ceilings:
+            found: list[SparseRow] = []
             for rival in self.search.rivals:
-                cuts = rival.separator.cuts(self.master.full(y), ceiling=ceiling)
-                self.master.add(cuts)
-                rows = sparse.csr_array(cuts.coefficients[:, self.master.cells[self.columns]])
-                for row in range(rows.shape[0]):
-                    entries = slice(rows.indptr[row], rows.indptr[row + 1])
-                    found.append((rows.indices[entries].astype(np.int64), rows.data[entries]))
+                cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
+                master.add(cuts)
+                found += self._columns_of(sparse.csr_array(cuts.coefficients[:, master.cells]))
+            self._known_rows = len(master.pool.right)
             if found:
-                break
-        return found
+                return found
+        return []
+
+    def _columns_of(self, rows: sparse.csr_array[Any, Any]) -> list[SparseRow]:
+        """Rows over all columns, restricted to the tree's own."""
+        mine = sparse.csr_array(rows[:, self.columns])
+        pieces = [slice(mine.indptr[i], mine.indptr[i + 1]) for i in range(mine.shape[0])]
+        return [(mine.indices[piece].astype(np.int64), mine.data[piece]) for piece in pieces]
 
 
 def _guarded(callback: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:

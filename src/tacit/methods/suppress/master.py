@@ -174,9 +174,7 @@ class Master:
             right.append(1.0 if search.sensitive[cell] else 0.0)
         return self._add_company(columns, data, right)
 
-    def _add_company(
-        self, columns: list[Integers], data: list[Floats], right: list[float]
-    ) -> int:
+    def _add_company(self, columns: list[Integers], data: list[Floats], right: list[float]) -> int:
         if not right:
             return 0
         pointer = np.concatenate([[0], np.cumsum([len(each) for each in columns])])

@@ -1,0 +1,313 @@
+"""The subproblems of Benders' decomposition: cuts that a pattern violates (paper 004, 4 and 5).
+
+The attacker says which sensitive cells a pattern leaves exposed. For each of them one of five
+linear programmes yields row multipliers g. What a cut asks for is then worked out here from
+d = e_s - A'g: whatever the solver answered, the cut is valid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
+from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
+from tacit.errors import SolverError
+from tacit.methods.suppress.options import Subproblem
+from tacit.methods.suppress.search import Rival, Search
+from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs import HighsModel
+
+_FAR = 1e4
+"""In a subproblem no cell is given more room than this, in units of the level."""
+_LARGEST = 1e3
+"""Coefficients beyond this say no more than that the cell alone suffices."""
+_SMALLEST = 1e-7
+"""Solvers drop smaller coefficients; as these only weaken a cut they are rounded up."""
+_DENOMINATOR = 2520.0
+"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+
+
+def room_of_asked(search: Search, rival: Rival) -> tuple[Floats, Floats]:
+    """How far cells may rise and fall while they themselves are asked."""
+    problem, separator = search.problem, rival.separator
+    free = rival.attacker.reopened(problem)
+    return (
+        np.where(free, problem.upper - problem.value, separator.up),
+        np.where(free, problem.value - problem.lower, separator.down),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """A level that a pattern misses, with row multipliers that prove it.
+
+    Attributes:
+        cell: The sensitive cell.
+        side: 1 for its upper level, -1 for its lower, 0 for its sliding level.
+        level: The level.
+        proofs: Direction and multipliers; for a sliding level there are two.
+    """
+
+    cell: int
+    side: int
+    level: float
+    proofs: Sequence[tuple[int, Floats]]
+
+
+class Subproblems:
+    """Finds the cuts that a pattern violates, in the form that the options ask for."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        self._forms: dict[int, DualForm] = {}
+        self._own = [room_of_asked(search, rival) for rival in search.rivals]
+
+    def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
+        """Cuts that a pattern violates, attacker by attacker."""
+        options = self._search.options
+        for number, rival in enumerate(self._search.rivals):
+            if options.own_cuts and options.subproblem == "meth1":
+                yield rival.separator.cuts(hidden.astype(np.float64))
+            else:
+                yield self._by_form(number, hidden)
+
+    def _by_form(self, number: int, hidden: Booleans) -> Cuts:
+        problem = self._search.problem
+        found: list[tuple[SparseRow, Exposed]] = []
+        for exposed in self._exposed(number, hidden):
+            charge = np.zeros(problem.cell_count)
+            for side, g in exposed.proofs:
+                charge += self._charge(number, exposed.cell, side, g) / exposed.level
+            found += [(row, exposed) for row in self._rows(charge, hidden)]
+        matrix = SparseRows(len(found), problem.cell_count)
+        for place, ((cells, coefficients), _) in enumerate(found):
+            matrix.put(place, cells, coefficients)
+        cuts = Cuts(
+            matrix.matrix(),
+            np.array([exposed.cell for _, exposed in found], np.int64),
+            np.array([exposed.side for _, exposed in found], np.int64),
+        )
+        return cuts.take(cuts.violation(hidden.astype(np.float64)) > VIOLATION)
+
+    def _charge(self, number: int, cell: int, side: int, g: Floats) -> Floats:
+        """What each cell can contribute to the asked cell's movement, given multipliers."""
+        separator = self._search.rivals[number].separator
+        # Any multipliers are valid; those without rounding make cleaner cuts.
+        near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
+        d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < 1e-7, near, g))
+        d[cell] += side
+        d[np.abs(d) < 1e-11] = 0.0
+        room = np.where(d > 0, separator.up, separator.down)
+        room[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
+        return charges(d, room)
+
+    def _rows(self, charge: Floats, hidden: Booleans) -> list[SparseRow]:
+        """The cut `charge y >= 1` over the secondary cells, or what strengthens it."""
+        always = self._search.sensitive
+        if self._search.options.own_cuts:
+            cells = np.flatnonzero(charge)
+            limited = np.minimum(charge[cells], 1e6)
+            return strengthened(cells, limited, hidden[cells].astype(np.float64), always[cells])
+        rest = 1.0 - float(charge[always].sum())
+        if rest <= VIOLATION:
+            return []
+        cells = np.flatnonzero((charge > 0) & ~always)
+        return [(cells, np.clip(charge[cells] / rest, _SMALLEST, _LARGEST))]
+
+    def _exposed(self, number: int, hidden: Booleans) -> Iterator[Exposed]:
+        """Levels that an attacker comes too close to, and why."""
+        search = self._search
+        rival = search.rivals[number]
+        attack = search.attack(rival, hidden)
+        asked = rival.separator.requests()
+        reaches = attack.reach(search.ask(rival, asked, hidden))
+        for at in np.flatnonzero(~reaches.reached(asked)).tolist():
+            cell, side, level = int(asked.cells[at]), int(asked.sides[at]), float(asked.targets[at])
+            g = self._multipliers(number, hidden, cell, side, level, reaches.multipliers, at)
+            if g is not None:
+                yield Exposed(cell, side, level, [(side, g)])
+        cells, levels = rival.separator.sliding()
+        both = Requests.both_sides(cells)
+        reaches = attack.reach(search.ask(rival, both, hidden))
+        rise, fall = reaches.amount[: len(cells)], reaches.amount[len(cells) :]
+        for at in np.flatnonzero(rise + fall < levels * (1 - TOLERANCE)).tolist():
+            cell, level = int(cells[at]), float(levels[at])
+            # Both sides miss what is half-way between where they are and where they should be.
+            lacking = 0.5 * (level - rise[at] - fall[at])
+            proofs = []
+            for place, side, amount in ((at, 1, rise[at]), (at + len(cells), -1, fall[at])):
+                target = float(amount + lacking)
+                g = self._multipliers(
+                    number, hidden, cell, side, target, reaches.multipliers, place
+                )
+                if g is not None:
+                    proofs.append((side, g))
+            if len(proofs) == 2:
+                yield Exposed(cell, 0, level, proofs)
+
+    def _multipliers(
+        self,
+        number: int,
+        hidden: Booleans,
+        cell: int,
+        side: int,
+        level: float,
+        proven: sparse.csr_array[Any, Any],
+        place: int,
+    ) -> Floats | None:
+        """Row multipliers by the chosen form; the primal one is what the attacker has solved."""
+        form = self._search.options.subproblem
+        if form == "meth1":
+            return np.asarray(proven[[place]].toarray()[0])
+        if number not in self._forms:
+            rival = self._search.rivals[number]
+            self._forms[number] = DualForm(self._search, rival, self._own[number], form)
+        return self._forms[number].multipliers(hidden, cell, side, level)
+
+
+class _ConeModel(HighsModel):
+    """A linear programme that may be unbounded."""
+
+    def ray(self) -> Floats | None:
+        """The direction in which the last solve found no end."""
+        _, exists, direction = self._highs.getPrimalRay()
+        return np.array(direction) if exists else None
+
+
+class DualForm:
+    """The dual subproblems (19) and (21) of paper 004 for one attacker; persistent.
+
+    With U and D the room of the cells in units of the level, and side the wanted direction:
+
+        max  m - sum over suppressed cells of (U p + D q)
+        subject to  A'g + p - q = side * m * e_s,   p, q, m >= 0.
+
+    `meth2` follows its ray, `meth3` bounds the objective by the norm of its gradient, `meth4`
+    asks that p, q and m add up to 1, `meth5` that they add up to at most 1.
+    """
+
+    def __init__(
+        self, search: Search, rival: Rival, own: tuple[Floats, Floats], form: Subproblem
+    ) -> None:
+        """Prepare the model.
+
+        Args:
+            search: The run.
+            rival: Whose room counts.
+            own: How far cells may rise and fall while they themselves are asked.
+            form: `meth2` to `meth5`.
+        """
+        self._form = form
+        self._own = own
+        separator, structure = rival.separator, search.structure
+        self._up, self._down = separator.up, separator.down
+        moves = ((self._up > 0) | (self._down > 0)) & search.secondary
+        self._cells = np.flatnonzero(moves | search.sensitive)
+        n = len(self._cells)
+        A = sparse.csr_array(structure.A[:, self._cells])
+        self._rows = np.flatnonzero((np.diff(A.indptr) > 0) & structure.essential)
+        self._relations = structure.A.shape[0]
+        here = np.flatnonzero(search.sensitive[self._cells])
+        self._sensitive = np.full(search.problem.cell_count, -1, np.int64)
+        self._sensitive[self._cells[here]] = np.arange(len(here))
+        entries = (np.ones(len(here)), (here, np.arange(len(here))))
+        levels = sparse.csr_array(entries, shape=(n, len(here)))
+        one = sparse.eye_array(n)
+        blocks = [A[self._rows].T, one, -one, -levels, levels]
+        m, s = len(self._rows), len(here)
+        self._first = {1: m + 2 * n, -1: m + 2 * n + s}
+        self._charged = slice(m, m + 2 * n)
+        columns = m + 2 * n + 2 * s
+        matrix = sparse.csr_array(sparse.hstack(blocks))
+        row_lower, row_upper = np.zeros(n), np.zeros(n)
+        if form in ("meth4", "meth5"):
+            weights = np.concatenate([np.zeros(m), np.ones(columns - m)])
+            matrix = sparse.csr_array(sparse.vstack([matrix, sparse.csr_array(weights[None, :])]))
+            row_lower = np.append(row_lower, 1.0 if form == "meth4" else -np.inf)
+            row_upper = np.append(row_upper, 1.0)
+        lower = np.concatenate([np.full(m, -np.inf), np.zeros(columns - m)])
+        upper = np.full(columns, np.inf)
+        # Of the multipliers of levels only the one that is asked is let loose.
+        upper[m + 2 * n :] = 0.0
+        if form == "meth3":
+            # One more column for the objective itself.
+            matrix = sparse.csr_array(sparse.hstack([matrix, sparse.csr_array((n, 1))]))
+            lower, upper = np.append(lower, -np.inf), np.append(upper, 0.0)
+        self._count = len(lower)
+        self._model = _ConeModel(
+            matrix, row_lower=row_lower, row_upper=row_upper, lower=lower, upper=upper
+        )
+        self._model.set_option("primal_feasibility_tolerance", 1e-9)
+
+    def multipliers(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats | None:
+        """Row multipliers that show a cell exposed; None where the solver finds none."""
+        asked = self._first[side] + int(self._sensitive[cell])
+        gradient = self._gradient(hidden, cell, side, level)
+        gradient[asked] = 1.0
+        one = np.array([asked])
+        self._model.set_bounds(one, np.zeros(1), np.full(1, np.inf))
+        try:
+            point = self._solve(gradient)
+        finally:
+            self._model.set_bounds(one, np.zeros(1), np.zeros(1))
+        if point is None or point[asked] <= 1e-9 * np.abs(point).max():
+            return None
+        g = np.zeros(self._relations)
+        g[self._rows] = point[: len(self._rows)] / point[asked]
+        return g
+
+    def _gradient(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats:
+        """The objective's coefficients but for the level's multiplier, which is measured by it."""
+        up, down = np.where(hidden, self._up, 0.0), np.where(hidden, self._down, 0.0)
+        (up if side > 0 else down)[cell] = self._own[0 if side > 0 else 1][cell]
+        room = np.concatenate([up[self._cells], down[self._cells]]) / level
+        gradient = np.zeros(self._count)
+        gradient[self._charged] = -np.minimum(room, _FAR)
+        return gradient
+
+    def _solve(self, gradient: Floats) -> Floats | None:
+        everything = np.arange(self._count)
+        if self._form == "meth3":
+            return self._solve_to_target(gradient)
+        self._model.set_cost(everything, -gradient)
+        for cold in (False, True):
+            try:
+                solution = self._model.solve(cold=cold)
+            except SolverError:
+                continue
+            if solution.status == "unbounded":
+                point = self._model.ray()
+            else:
+                point = solution.x if solution.status == "optimal" else None
+            if point is not None and float(gradient @ point) > 0:
+                return point
+        return None
+
+    def _solve_to_target(self, gradient: Floats) -> Floats | None:
+        """Solve with the objective as a column of its own, bounded by the gradient's norm."""
+        model, last = self._model, self._count - 1
+        row = np.append(gradient[:last], -1.0)
+        used: Integers = np.flatnonzero(row)
+        pointer = np.array([0, len(used)])
+        target = np.array([float(np.linalg.norm(gradient))])
+        model.add_rows(
+            sparse.csr_array((row[used], used, pointer), shape=(1, self._count)),
+            np.zeros(1),
+            np.zeros(1),
+        )
+        model.set_bounds(np.array([last]), np.array([-np.inf]), target)
+        model.set_cost(np.array([last]), -np.ones(1))
+        try:
+            solution = model.solve(cold=True)
+        except SolverError:
+            return None
+        finally:
+            model.delete_rows(np.array([model.row_count - 1]))
+        if solution.status != "optimal" or solution.x[last] <= 0:
+            return None
+        return solution.x[:last]

@@ -1,0 +1,201 @@
+"""Every algorithm against the optimum that brute force finds on small tables."""
+
+from __future__ import annotations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tacit.methods.suppress.run import suppress
+from tacit.outcome import Status
+from tacit.problem import Problem
+from tests.attack.tables import Matrix, crossed, flat, linked
+from tests.methods.suppress.tables import (
+    ALGORITHMS,
+    EXACT,
+    KINDS,
+    BruteForce,
+    Instance,
+    assert_consistent,
+    compact_optimum,
+    hidden_by,
+    odd_instances,
+    same_weight,
+    seeded_instance,
+)
+
+SEEDS = 22
+"""Tables of each kind."""
+
+
+def assert_matches(instance: Instance, brute: BruteForce, expected: float | None) -> None:
+    """Exact algorithms find the optimum and prove it; all are safe and bound it from below."""
+    for algorithm in ALGORITHMS:
+        outcome = instance.suppress(algorithm)
+        found = outcome.report.objective
+        assert_consistent(outcome, brute.problem, brute)
+        if expected is None:
+            assert outcome.solution is None
+        else:
+            assert outcome.status is not Status.INFEASIBLE, algorithm
+            assert outcome.report.bound <= expected * (1 + 1e-7) + 1e-12, algorithm
+        if algorithm in EXACT:
+            proven = Status.INFEASIBLE if expected is None else Status.OPTIMAL
+            assert same_weight(found, expected), f"{algorithm}: {found}, optimum {expected}"
+            assert outcome.status is proven, algorithm
+        elif instance.max_suppressed is None and expected is not None:
+            assert found is not None, f"{algorithm} finds nothing"
+            assert found >= expected * (1 - 1e-7), algorithm
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("kind", KINDS)
+def test_small_tables(kind: str, seed: int) -> None:
+    """Random tables of all kinds: the same optimum, or the same verdict that there is none."""
+    instance = seeded_instance(kind, seed)
+    brute = instance.brute_force()
+    assert_matches(instance, brute, brute.optimum())
+
+
+@settings(max_examples=60)
+@given(odd_instances())
+def test_odd_tables(instance: Instance) -> None:
+    """Repeated relations, free cells, cells that cannot move, infinite bounds, odd units."""
+    brute = instance.brute_force()
+    assert_matches(instance, brute, brute.optimum())
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_upper_limit_on_the_number_of_suppressions(seed: int) -> None:
+    """Under a limit the optimum is that of the patterns with so few cells, or there is none."""
+    free = seeded_instance(["2-D", "linked", "1H2D", "negative"][seed % 4], 1000 + seed)
+    brute = free.brute_force()
+    fewest = free.brute_force(np.ones(free.problem.cell_count)).optimum()
+    sensitive = len(free.problem.sensitive)
+    most = sensitive if fewest is None else int(fewest)
+    for limit in {sensitive - 1, most - 1, most, most + 1}:
+        instance = Instance(free.problem, max_suppressed=limit)
+        brute = instance.brute_force()
+        expected = brute.optimum()
+        assert (expected is None) == (fewest is None or limit < fewest)
+        assert_matches(instance, brute, expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("weights", ["unit", "value", "given", "array"])
+def test_weights(weights: str, seed: int) -> None:
+    """The optimum under each choice of weights, and the objective is the sum of just those."""
+    instance = seeded_instance(["2-D", "linked", "negative", "sliding"][seed % 4], 2000 + seed)
+    problem = instance.problem
+    drawn = np.random.default_rng(seed).uniform(0.0, 9.0, problem.cell_count)
+    drawn[::4] = 0.0
+    sizes = np.abs(problem.value)
+    chosen = {
+        "unit": np.ones(problem.cell_count),
+        "value": np.where(sizes > 0, sizes, 1.0),
+        "given": problem.weight,
+        "array": drawn,
+    }[weights]
+    brute = instance.brute_force(chosen)
+    expected = brute.optimum()
+    for algorithm in EXACT:
+        given_weights = drawn if weights == "array" else weights
+        outcome = instance.suppress(algorithm, weights=given_weights)
+        assert_consistent(outcome, brute.problem, brute)
+        assert same_weight(outcome.report.objective, expected), algorithm
+
+
+def test_a_table_whose_weights_are_all_zero() -> None:
+    """When nothing costs anything any safe pattern is optimal, and the gap is zero."""
+    instance = seeded_instance("2-D", 0)
+    problem = instance.problem.replace(weight=np.zeros(instance.problem.cell_count))
+    brute = BruteForce(problem)
+    for algorithm in ALGORITHMS:
+        outcome = Instance(problem).suppress(algorithm)
+        assert_consistent(outcome, problem, brute)
+        assert outcome.report.objective == 0.0
+        assert outcome.report.gap == 0.0
+        assert outcome.status is Status.OPTIMAL
+
+
+def medium_table(seed: int) -> Problem:
+    """A table too large for brute force, with finite bounds and levels that can be met."""
+    rng = np.random.default_rng(seed)
+    structures: list[tuple[Matrix, Matrix]] = [
+        crossed([flat(4), flat(4)]),
+        crossed([flat(3), flat(3), flat(2)]),
+        crossed([flat(2), flat(6)]),
+        linked([flat(3), flat(3)], [flat(3), flat(4)]),
+    ]
+    A, sums = structures[seed % len(structures)]
+    value = sums @ np.floor(rng.lognormal(2.5, 1.0, sums.shape[1]))
+    n = len(value)
+    sensitive = np.sort(rng.choice(n, 4, replace=False))
+    level = np.maximum(np.ceil(value[sensitive] * 0.15), 1.0)
+    weight = [np.ones(n), np.maximum(value, 1.0), rng.uniform(0.1, 2.0, n)][seed % 3]
+    return Problem(
+        value=value,
+        upper=np.full(n, value.max() * 2 + 50),
+        weight=weight,
+        relations=A,
+        rhs=A @ value,
+        sensitive=sensitive,
+        upper_level=level,
+        lower_level=np.minimum(level, value[sensitive]),
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_medium_tables_against_the_compact_model(seed: int) -> None:
+    """On tables of 21 to 48 cells the optimum is that of the compact model, solved by a MIP."""
+    problem = medium_table(seed)
+    expected = compact_optimum(problem)
+    judge = BruteForce(problem)
+    for algorithm in ALGORITHMS:
+        outcome = Instance(problem).suppress(algorithm)
+        assert_consistent(outcome, problem, judge)
+        found = outcome.report.objective
+        assert found is not None
+        assert found >= expected * (1 - 1e-6)
+        if algorithm in EXACT:
+            assert outcome.status is Status.OPTIMAL
+            assert found == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_a_sliding_level_of_a_cell_that_moves_to_one_side_only(algorithm: str) -> None:
+    """The whole width must come from below when the value is the cell's upper bound."""
+    problem = Problem(
+        value=[9, 4, 6, 19],
+        lower=[0, 0, 0, 0],
+        upper=[9, 40, 40, 40],
+        relations=[[1, 1, 1, -1]],
+        sensitive=[0],
+        sliding_level=[6],
+        weight=[1, 2, 3, 9],
+    )
+    outcome = Instance(problem).suppress(algorithm)
+    assert_consistent(outcome, problem, BruteForce(problem))
+    assert outcome.suppressed.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("algorithm", EXACT)
+def test_proof_with_weights_that_do_not_add_up_exactly(algorithm: str) -> None:
+    """0.1 + 0.2 is not 0.3: with a gap of zero the optimum is still proven."""
+    outcomes = []
+    for seed in range(6):
+        problem = medium_table(3 * seed + 2)
+        outcomes.append(suppress(problem, algorithm=algorithm, gap=0.0))  # type: ignore[arg-type]
+    assert [outcome.status for outcome in outcomes] == [Status.OPTIMAL] * len(outcomes)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_the_bound_is_never_above_the_objective(seed: int) -> None:
+    """Not even by a rounding error: a negative gap would look like a mistake."""
+    instance = seeded_instance(["2-D", "infinite", "linked"][seed % 3], seed)
+    outcome = instance.suppress("auto")
+    if outcome.report.objective is not None:
+        assert outcome.report.bound <= outcome.report.objective
+        assert hidden_by(outcome).any()
