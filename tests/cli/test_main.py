@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tacit.cli.commands import versions
+from tacit.cli.interrupts import StoppedAtOnce
 from tacit.cli.main import COMMANDS, main
 from tacit.errors import SolverError
 from tacit.version import __version__
@@ -34,12 +35,13 @@ def test_help_imports_nothing_heavy() -> None:
         "    main([*sys.argv[1:], '--help'])\n"
         "except SystemExit as ended:\n"
         "    assert ended.code == 0\n"
-        "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'narwhals', 'rich'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'pyscipopt', 'narwhals', 'rich'}\n"
+        "heavy &= set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "modules = {name for name in COMMANDS if f'tacit.cli.commands.{name}' in sys.modules}\n"
         "assert modules == set(sys.argv[1:]), modules\n"
     )
-    for arguments in ([], ["audit"]):
+    for arguments in ([], ["audit"], ["protect"], ["demo"]):
         found = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
         )
@@ -77,6 +79,14 @@ def test_a_process_ends_with_the_exit_code_of_its_command(files: Files) -> None:
         (["versions", "--frob"], "unrecognized arguments: --frob"),
         (["generate", "2d", "--seed", "-1", "--out", "a.jj"], "--seed"),
         (["generate", "2d", "--se", "1", "--out", "a.jj"], "unrecognized arguments: --se"),
+        (["protect", "a.jj", "--method", "round"], "no method 'round' (yet); there is: suppress"),
+        (["protect", "a.jj", "--algorithm", "modular"], "no algorithm 'modular' (yet); there is"),
+        (["protect", "a.jj", "--time-limit", "0"], "'0' is not a number above 0"),
+        (["protect", "a.jj", "--gap", "inf"], "'inf' is not a number of at least 0"),
+        (["protect", "a.jj", "--seed", "2147483648"], "above the largest seed"),
+        (["protect", "a.jj", "--radius", "0.5,x"], "'x' is not a number above 0"),
+        (["protect", "a.jj", "--weights", "mine"], "invalid choice: 'mine'"),
+        (["protect", "a.jj", "--report", "a.html"], "unrecognized arguments: --report"),
         (["audit", "a.jj", "b.jj", "--jobs", "0"], "not a whole number of at least 1"),
         (["audit", "a.jj", "b.jj", "--cells", "some"], "neither one of sensitive"),
         (["audit", "a.jj", "b.jj", "--attackers", "me"], "unknown attacker 'me'"),
@@ -130,6 +140,7 @@ def test_a_missing_package_is_said_to_be_missing(
     [
         (SolverError("the solver failed"), 3, "tacit: the solver failed\n"),
         (KeyboardInterrupt(), 130, "tacit: stopped\n"),
+        (StoppedAtOnce(), 130, "tacit: stopped\n"),
     ],
 )
 def test_errors_become_codes(

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import signal
-import threading
 
 import pytest
 
-from tacit.cli.progress import LiveLine, PlainLines, Progress, Silence
+from tacit.cli.progress import LiveLine, PlainLines, Progress
 
 
-def test_ctrl_c_once_stops_and_twice_interrupts(capfd: pytest.CaptureFixture[str]) -> None:
-    """The first Ctrl-C asks to stop, the second ends at once, and afterwards all is as before."""
-    before = signal.getsignal(signal.SIGINT)
+def test_ctrl_c_is_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    """Whoever asks is told to stop, and the user is told what happens."""
     with Progress(PlainLines()) as progress:
         assert not progress.should_stop()
         signal.raise_signal(signal.SIGINT)
         assert progress.should_stop()
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
     assert "press Ctrl-C again" in capfd.readouterr().err
 
 
@@ -60,17 +55,42 @@ def test_a_pipe_gets_plain_lines_and_a_terminal_a_live_one(
     assert "press Ctrl-C again" in capfd.readouterr().err
 
 
-def test_other_threads_leave_signals_alone() -> None:
-    """Progress works where signals cannot be handled."""
-    before = signal.getsignal(signal.SIGINT)
-    seen = []
+def test_a_search_tells_pattern_bound_gap_and_time(capfd: pytest.CaptureFixture[str]) -> None:
+    """Each line holds what is known by then, and asking whether to stop keeps lines coming."""
+    now = 100.0
 
-    def work() -> None:
-        with Progress(Silence()) as progress:
-            seen.append(progress.should_stop())
+    def clock() -> float:
+        return now
 
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert seen == [False]
-    assert signal.getsignal(signal.SIGINT) is before
+    with Progress(PlainLines(seconds=5, clock=clock), time_limit=60, clock=clock) as progress:
+        progress.on_start("suppress")
+        now += 6
+        progress.should_stop()
+        progress.on_solution(6.0, 2500.0)
+        now += 6
+        progress.on_bound(12.0, 2000.0)
+        progress.on_cuts(12.5, 7)
+        now += 6
+        progress.should_stop()
+        progress.on_end()
+        now += 6
+        progress.should_stop()
+    assert capfd.readouterr().err.splitlines() == [
+        "suppress: no safe pattern yet, 54 s left, 6 s",
+        "suppress: safe, objective 2500, bound 2000, gap 20.00%, 48 s left, 12 s",
+        "suppress: tightening, objective 2500, bound 2000, gap 20.00%, 7 cuts, 42 s left, 18 s",
+    ]
+
+
+def test_a_live_line_shows_a_search(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal the same is drawn, whether or not there is a time limit."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    for limit in (60.0, None):
+        with Progress.on_stderr(time_limit=limit) as progress:
+            progress.on_start("suppress")
+            progress.on_solution(1.0, 2500.0)
+        assert "objective 2500" in capfd.readouterr().err

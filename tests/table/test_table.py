@@ -117,8 +117,19 @@ def test_problem_has_defaults_for_all_that_is_not_given() -> None:
     assert problem.upper.tolist() == [np.inf] * 13
     assert problem.weight.tolist() == [1] * 13
     assert np.flatnonzero(problem.singleton >= 0).tolist() == [2, 5, 8]
-    assert problem.singleton[8] == 8, "a respondent of its own"
+    assert problem.singleton[2] == 2, "a respondent of its own"
     assert problem.name_cell(12) == "cell region=South, size=1"
+
+
+def test_a_total_and_its_only_contributor_are_one_respondent() -> None:
+    """One firm in a row is the same respondent in the row's cell, its total and theirs."""
+    frame = {"r": ["a", "a", "b"], "c": ["x", "y", "x"], "v": [7, 0, 9], "n": [1, 0, 1]}
+    table = Table.from_frame(frame, {"r": None, "c": None}, value="v", count="n")
+    respondent = dict(zip(table.labels, table.problem().singleton.tolist(), strict=True))
+    assert respondent["r=a, c=x"] == respondent["r=a, c=Total"] >= 0
+    assert respondent["r=b, c=x"] == respondent["r=b, c=Total"] >= 0
+    assert respondent["r=a, c=x"] != respondent["r=b, c=x"]
+    assert respondent["r=Total, c=x"] == -1
 
 
 def test_problem_takes_what_is_given() -> None:

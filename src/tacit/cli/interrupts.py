@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from tacit.cli.exits import ExitCode
 
-SECONDS_TO_UNWIND = 3.0
+SECONDS_TO_UNWIND = 1.0
 """How long the main thread may take to end after the second Ctrl-C."""
 _NO_MORE = b"\0"
 
@@ -37,14 +37,16 @@ class Interrupts:
 
     Args:
         on_first: Called at the first Ctrl-C, in another thread.
+        on_last: Called before the process is ended, in another thread.
 
     Attributes:
         is_stopping: Whether Ctrl-C was pressed.
     """
 
-    def __init__(self, on_first: Callable[[], None]):
+    def __init__(self, on_first: Callable[[], None], on_last: Callable[[], None]):
         self.is_stopping = False
         self._on_first = on_first
+        self._on_last = on_last
         self._handled = 0
         self._previous: Any = None
         self._watcher: threading.Thread | None = None
@@ -95,5 +97,6 @@ class Interrupts:
             if pressed == 1:
                 self._on_first()
             elif not self._unwound.wait(SECONDS_TO_UNWIND):
+                self._on_last()
                 print("tacit: stopped", file=sys.stderr, flush=True)
                 os._exit(ExitCode.INTERRUPTED)

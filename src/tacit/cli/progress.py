@@ -55,7 +55,7 @@ class Progress(Observer):
         self._display = display
         self._time_limit = time_limit
         self._clock = clock
-        self._interrupts = Interrupts(lambda: display.note(_STOPPING))
+        self._interrupts = Interrupts(lambda: display.note(_STOPPING), display.close)
         self._search: _Search | None = None
         self._looked = clock()
 
@@ -87,10 +87,13 @@ class Progress(Observer):
             self._search = _Search(self._clock(), self._time_limit)
             self._look()
         else:
-            self.on_progress(0, total)
+            self._show_steps(0, total)
 
     def on_progress(self, done: int, total: int) -> None:
         """Show how far it is."""
+        self._show_steps(done, total)
+
+    def _show_steps(self, done: int, total: int) -> None:
         share = done / total if total else None
         percent = "" if share is None else f" ({share:.0%})"
         self._display.show(f"{done} of {total}{percent}", share)

@@ -56,7 +56,7 @@ def generate_1h2d_table(
     seed: int = 1,
     *,
     contributions: Contributions | None = None,
-    lower_percent: float = 10.0,
+    lower_percent: float = 3.0,
     asymmetry: float = 5.0,
     weight: Weights = "value",
     upper_factor: float = UPPER_FACTOR,
@@ -67,7 +67,8 @@ def generate_1h2d_table(
     published instance, and so is the ratio of upper to lower protection levels. The
     publications say no more, so the rest is chosen here: how rows are shared out to
     subtables and which rows are split (`Structure1H2D.draw_rows`), the values
-    (`Contributions`), the lower levels, the weights and the attacker's bounds. Sensitive cells
+    (`Contributions`), the lower levels (upper ones of 15 % of the value, as a p% rule with p = 15
+    asks for at most), the weights and the attacker's bounds. Sensitive cells
     are drawn among the cells outside the row of the grand total and the total column, without
     regard to counts. With the same seed, names that differ only in the percentage give the
     same table with more or fewer sensitive cells.

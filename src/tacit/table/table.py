@@ -10,10 +10,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from tacit.errors import TableError, first_few
 from tacit.hierarchy import Hierarchy
-from tacit.problem import Booleans, Floats, Problem
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
 from tacit.table.frames import FrameReader, to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
@@ -377,9 +379,9 @@ class Table:
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
         nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
-        be published. Each cell with one contributor counts as a respondent of its own.
+        be published. Cells with one contributor carry the number of a respondent: a total and the
+        only cell that contributes to it share one, others have their own.
         """
-        everyone = np.arange(self.cell_count)
         sensitive = np.flatnonzero(self.is_sensitive)
         levels = {
             name: self._filled(name, 0.0)[sensitive]
@@ -395,7 +397,7 @@ class Table:
             relations=self.relations,
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
-            singleton=np.where(self._filled("count", np.nan) == 1, everyone, -1),
+            singleton=_respondents(self.relations, self._filled("count", np.nan) == 1),
             labels=self.labels,
             **levels,
         )
@@ -405,6 +407,25 @@ class Table:
         if column is None:
             return np.full(self.cell_count, default)
         return np.where(np.isnan(column), default, column)
+
+
+def _respondents(relations: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
+    """Numbers of the respondents of cells with a single one, -1 for all other cells.
+
+    A total with one contributor has the same one as the only part with a contributor: follow
+    the relations down from such totals.
+    """
+    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    is_total = relations.data < 0
+    total = np.full(relations.shape[0], -1, np.int64)
+    total[row[is_total]] = relations.indices[is_total]
+    part = ~is_total & alone[relations.indices] & (total[row] >= 0)
+    part &= alone[total[row]]
+    pairs = (np.ones(int(part.sum()), np.int8), (total[row[part]], relations.indices[part]))
+    graph = sparse.csr_array(pairs, shape=(len(alone), len(alone)))
+    _, label = csgraph.connected_components(graph, directed=False)
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    return np.where(alone, first[inverse], -1)
 
 
 def _refuse_keys(grid: Grid, keys: Iterable[int], text: str) -> None:

@@ -165,19 +165,19 @@ def test_medium_tables_against_the_compact_model(seed: int) -> None:
 
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_a_sliding_level_of_a_cell_that_moves_to_one_side_only(algorithm: str) -> None:
-    """The whole width must come from below when the value is the cell's upper bound."""
+    """The whole width must come from above when the value is the cell's lower bound."""
     problem = Problem(
-        value=[9, 4, 6, 19],
-        lower=[0, 0, 0, 0],
-        upper=[9, 40, 40, 40],
-        relations=[[1, 1, 1, -1]],
+        value=[0, 1, 1, 1],
+        upper=[1, 1, 1, 1],
+        weight=[0, 0, 0, 1],
+        relations=[[0, 0, -1, 1], [1, 0, 1, 0], [0, -1, 1, 0]],
+        rhs=[0, 1, 0],
         sensitive=[0],
-        sliding_level=[6],
-        weight=[1, 2, 3, 9],
+        sliding_level=[1],
     )
     outcome = Instance(problem).suppress(algorithm)
     assert_consistent(outcome, problem, BruteForce(problem))
-    assert outcome.suppressed.tolist() == [0, 1]
+    assert outcome.suppressed.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("algorithm", EXACT)

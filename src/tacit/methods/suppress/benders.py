@@ -51,7 +51,9 @@ def stabilized(search: Search) -> None:
             radius = next(radii)
         elif answer.hidden is None or answer.status == "stopped":
             continue
-        elif not loop.cut_off(answer.hidden):
+        elif loop.cut_off(answer.hidden):
+            loop.relax()
+        else:
             if region is None:
                 return
             # Nothing better here: see what the whole table promises, then move on.
@@ -115,6 +117,11 @@ class _Decomposition:
         safe = self._constructor.construct(hidden)
         if safe is not None:
             search.offer(clean_up(search, safe))
+
+    def relax(self) -> None:
+        """Raise the bound by the relaxed master problem, which no region restricts."""
+        if self.master.relaxation.solve():
+            self._search.raise_bound(self.master.relaxation.objective)
 
     def exhausted(self) -> None:
         """No pattern is left that meets the cuts, but for regions that were left out."""

@@ -6,7 +6,6 @@ the cell safe. It grows with the number of cells times that of sensitive ones: s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +30,7 @@ _FAR = 1e3
 def monolithic(search: Search) -> None:
     """Solve the compact model."""
     deviations = _deviations(search)
-    _refuse_too_large(search, deviations)
+    _refuse_too_large(deviations)
     constructor = Constructor(search)
     first_pattern(search, constructor)
     if search.finished():
@@ -56,88 +55,90 @@ def monolithic(search: Search) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Deviation:
-    """One deviation of the table, in units of a level: what it may do.
+    """One deviation of the table that shows a sensitive cell safe.
 
     Attributes:
-        cell: The sensitive cell that it shows safe.
+        movement: How cells may move.
+        cell: The sensitive cell.
         side: 1 if the cell is to rise, -1 if it is to fall.
-        unit: What is counted as 1.
-        least: How far the cell has to move at least.
-        most: How far it may.
-        cells: The cells that may move, increasing.
-        up: How far each of them may rise.
-        down: How far each of them may fall.
-        slides: Does it make up a sliding level together with the next deviation?
-        is_second: Is it that next deviation?
+        level: How far the cell has to move at least.
+        unit: The level in whose units the deviation is measured.
+        slides: Does it make up a sliding level together with its neighbour in the list? The
+            one that rises comes first.
     """
 
+    movement: _Movement
     cell: int
     side: int
+    level: float
     unit: float
-    least: float
-    most: float
-    cells: Integers
-    up: Floats
-    down: Floats
     slides: bool
-    is_second: bool
+
+    @property
+    def cells(self) -> Integers:
+        """The cells that may move, increasing."""
+        return np.union1d(self.movement.companions(self.cell), [self.cell])
+
+    def bounds(self, cells: Integers) -> tuple[Floats, Floats]:
+        """How far each of the cells may fall and rise, in units."""
+        # In a network nothing needs to move further than the asked cell.
+        far = 1.0 if self.movement.in_network[self.cell] else _FAR
+        down = np.minimum(self.movement.down[cells] / self.unit, far)
+        return down, np.minimum(self.movement.up[cells] / self.unit, far)
+
+    def ends(self) -> tuple[float, float]:
+        """Between what the sensitive cell itself must lie, in units."""
+        # A deviation that goes further than asked can be scaled down.
+        least = most = self.level / self.unit
+        if self.slides:
+            own = float(self.movement.own[0 if self.side > 0 else 1][self.cell])
+            most = max(min(own / self.unit, 1.0), least)
+        return (least, most) if self.side > 0 else (-most, -least)
+
+
+class _Movement:
+    """How cells may move in the eyes of one attacker."""
+
+    def __init__(self, search: Search, rival: Rival, component: Integers):
+        self.up, self.down = rival.separator.up, rival.separator.down
+        self.own = room_of_asked(search, rival)
+        self.in_network = search.structure.in_network
+        self._component = component
+        self._moves = (self.up > 0) | (self.down > 0)
+        self._companions: dict[int, Integers] = {}
+        self._size: dict[int, int] = {}
+        self._entries = np.diff(search.structure.columns.indptr) + np.where(search.secondary, 4, 0)
+
+    def companions(self, cell: int) -> Integers:
+        """The cells that may move together with a cell."""
+        number = int(self._component[cell])
+        if number not in self._companions:
+            self._companions[number] = np.flatnonzero(self._moves & (self._component == number))
+            self._size[number] = int(self._entries[self._companions[number]].sum())
+        return self._companions[number]
+
+    def size(self, cell: int) -> int:
+        """About how many entries of the model a deviation for the cell takes."""
+        self.companions(cell)
+        return self._size[int(self._component[cell])]
 
 
 def _deviations(search: Search) -> list[_Deviation]:
     usable = search.secondary | search.sensitive
-    A = sparse.csr_array(search.structure.A[:, np.flatnonzero(usable)])
     component = np.full(len(usable), -1, np.int64)
-    component[usable] = component_labels(A)
-    return [
-        deviation
-        for rival in search.rivals
-        for deviation in _deviations_of(search, rival, component)
-    ]
-
-
-def _deviations_of(search: Search, rival: Rival, component: Integers) -> Iterator[_Deviation]:
-    separator, in_network = rival.separator, search.structure.in_network
-    own = room_of_asked(search, rival)
-    moves = (component >= 0) & ((separator.up > 0) | (separator.down > 0))
-    members: dict[int, Integers] = {}
-
-    def deviation(
-        cell: int, side: int, unit: float, level: float, slides: bool, is_second: bool = False
-    ) -> _Deviation:
-        number = int(component[cell])
-        if number not in members:
-            members[number] = np.flatnonzero(moves & (component == number))
-        cells = members[number]
-        # In a network nothing needs to move further than the asked cell.
-        far = 1.0 if in_network[cell] else _FAR
-        room = own[0 if side > 0 else 1][cell] / unit
-        least = level / unit
-        cells = np.union1d(cells, [cell])
-        return _Deviation(
-            cell,
-            side,
-            unit,
-            least,
-            max(min(room, 1.0), least) if slides else least,
-            cells,
-            np.minimum(separator.up[cells] / unit, far),
-            np.minimum(separator.down[cells] / unit, far),
-            slides and not is_second,
-            is_second,
-        )
-
-    levels = _levels(search, rival)
-    for cell, (upper, lower, sliding) in levels.items():
-        slides = sliding > upper + lower
-        unit = sliding if slides else 1.0
-        if slides:
-            yield deviation(cell, 1, unit, upper, True)
-            yield deviation(cell, -1, unit, lower, True, is_second=True)
-            continue
-        if upper > 0:
-            yield deviation(cell, 1, upper, upper, False)
-        if lower > 0:
-            yield deviation(cell, -1, lower, lower, False)
+    component[usable] = component_labels(search.structure.A[:, np.flatnonzero(usable)])
+    found: list[_Deviation] = []
+    for rival in search.rivals:
+        movement = _Movement(search, rival, component)
+        for cell, (upper, lower, sliding) in _levels(search, rival).items():
+            # A sliding level that the other two do not imply asks more of each.
+            slides = sliding > upper + lower
+            found += [
+                _Deviation(movement, cell, side, level, sliding if slides else level, slides)
+                for side, level in ((1, upper), (-1, lower))
+                if level > 0 or slides
+            ]
+    return found
 
 
 def _levels(search: Search, rival: Rival) -> dict[int, tuple[float, float, float]]:
@@ -154,10 +155,8 @@ def _levels(search: Search, rival: Rival) -> dict[int, tuple[float, float, float
     return {cell: (upper, lower, sliding) for cell, upper, lower, sliding in rows}
 
 
-def _refuse_too_large(search: Search, deviations: list[_Deviation]) -> None:
-    per_cell = np.diff(search.structure.columns.indptr)
-    links = np.where(search.secondary, 4, 0)
-    total = sum(int((per_cell + links)[each.cells].sum()) for each in deviations)
+def _refuse_too_large(deviations: list[_Deviation]) -> None:
+    total = sum(each.movement.size(each.cell) for each in deviations)
     if total > _MOST_ENTRIES:
         raise InputError(
             f"the compact model of this table would have about {total / 1e6:,.0f} million "
@@ -180,11 +179,13 @@ class _CompactModel:
         self._lower, self._upper = np.zeros(self._count), np.ones(self._count)
         self._blocks: list[sparse.csr_array[Any, Any]] = []
         self._sides: list[tuple[Floats, Floats]] = []
-        side = sparse.csr_array(self._master.side)
-        side.resize((side.shape[0], self._count))
-        self._append(side, self._master.side_lower, self._master.side_upper)
-        for deviation, start in zip(deviations, starts.tolist(), strict=False):
-            self._add_deviation(deviation, start)
+        self._append(self._master.side, 0, self._master.side_lower, self._master.side_upper)
+        before = -1
+        for deviation, start in zip(deviations, starts[:-1].tolist(), strict=True):
+            asked = self._add_deviation(deviation, start)
+            if deviation.slides and deviation.side < 0:
+                self._add_sliding(before, asked)
+            before = asked
         cost = np.zeros(self._count)
         cost[:y] = self._master.weight
         ends = [np.concatenate(end) for end in zip(*self._sides, strict=True)]
@@ -203,47 +204,44 @@ class _CompactModel:
         )
         self._blocks, self._sides = [], []
 
-    def _append(self, rows: sparse.csr_array[Any, Any], lower: Floats, upper: Floats) -> None:
-        self._blocks.append(rows)
+    def _append(
+        self, rows: sparse.csr_array[Any, Any], start: int, lower: Floats, upper: Floats
+    ) -> None:
+        """Add rows whose first column is the given one."""
+        entries = (rows.data, rows.indices + start, rows.indptr)
+        self._blocks.append(sparse.csr_array(entries, shape=(rows.shape[0], self._count)))
         self._sides.append((lower, upper))
 
-    def _add_deviation(self, deviation: _Deviation, start: int) -> None:
+    def _add_deviation(self, deviation: _Deviation, start: int) -> int:
+        """Add the rows of a deviation; returns the column of the asked cell."""
         search, cells = self._search, deviation.cells
+        down, up = deviation.bounds(cells)
         here = np.arange(start, start + len(cells))
         asked = start + int(np.searchsorted(cells, deviation.cell))
-        self._lower[here], self._upper[here] = -deviation.down, deviation.up
-        ends = sorted([deviation.side * deviation.least, deviation.side * deviation.most])
-        self._lower[asked], self._upper[asked] = ends
-
+        self._lower[here], self._upper[here] = -down, up
+        self._lower[asked], self._upper[asked] = deviation.ends()
         structure = search.structure
         A = sparse.csr_array(structure.A[:, cells])
-        A = A[(np.diff(A.indptr) > 0) & structure.essential]
-        self._append(
-            sparse.csr_array((A.data, A.indices + start, A.indptr), (A.shape[0], self._count)),
-            np.zeros(A.shape[0]),
-            np.zeros(A.shape[0]),
-        )
+        A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
+        self._append(A, start, np.zeros(A.shape[0]), np.zeros(A.shape[0]))
         places = np.searchsorted(self._cells, cells)
         free = search.secondary[cells]
-        for room, sign in ((deviation.up, 1.0), (deviation.down, -1.0)):
+        for room, sign in ((up, 1.0), (down, -1.0)):
             linked = np.flatnonzero(free & (room > 0))
             count = len(linked)
             # sign * x <= room * y
             indices = np.column_stack([places[linked], here[linked]])
             data = np.column_stack([-room[linked], np.full(count, sign)])
-            rows = (data.ravel(), indices.ravel(), 2 * np.arange(count + 1))
-            self._append(
-                sparse.csr_array(rows, (count, self._count)),
-                np.full(count, -np.inf),
-                np.zeros(count),
-            )
-        if deviation.slides:
-            self._rising = asked
-        if deviation.is_second:
-            both = (np.array([1.0, -1.0]), np.array([self._rising, asked]), np.array([0, 2]))
-            self._append(
-                sparse.csr_array(both, (1, self._count)), np.ones(1), np.full(1, np.inf)
-            )
+            entries = (data.ravel(), indices.ravel(), 2 * np.arange(count + 1))
+            rows = sparse.csr_array(entries, shape=(count, self._count))
+            self._append(rows, 0, np.full(count, -np.inf), np.zeros(count))
+        return asked
+
+    def _add_sliding(self, rising: int, falling: int) -> None:
+        """What one cell rises and falls in two deviations adds up to its sliding level."""
+        entries = (np.array([1.0, -1.0]), np.array([rising, falling]), np.array([0, 2]))
+        row = sparse.csr_array(entries, shape=(1, self._count))
+        self._append(row, 0, np.ones(1), np.full(1, np.inf))
 
     def solve(self, constructor: Constructor) -> WholeSolution:
         """Solve the model; patterns and bounds go to the search."""

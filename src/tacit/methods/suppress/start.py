@@ -62,15 +62,13 @@ def _reason(search: Search, cell: int, missed: Requests) -> str:
 def first_pattern(search: Search, constructor: Constructor) -> None:
     """Find a safe pattern quickly and offer it."""
     everything: Booleans = search.sensitive | search.secondary
+    # Safe by what `obstacles` found, and better than nothing when time is short.
+    search.offer(everything)
     hidden = constructor.construct()
     if hidden is not None:
         search.offer(clean_up(search, hidden))
-    if search.best is None and search.options.max_suppressed is None:
-        # Safe by what `obstacles` found, and better than nothing when time is short.
-        search.offer(everything)
-        if search.best is not None:
-            search.offer(clean_up(search, everything))
-    elif search.best is None:
+    if search.best is None:
+        # Only a limit on the number of cells can stand in the way: look for fewer cells.
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
         if fewer is not None:
             search.offer(clean_up(search, fewer))

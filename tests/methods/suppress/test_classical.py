@@ -1,0 +1,268 @@
+"""The algorithms of the papers: compact model, Benders' decomposition, stabilized or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tacit import examples
+from tacit.attack.cuts import Cuts
+from tacit.errors import InputError
+from tacit.io.jj import read_jj
+from tacit.methods.suppress import benders, monolithic
+from tacit.methods.suppress.options import SuppressOptions
+from tacit.methods.suppress.run import suppress
+from tacit.methods.suppress.search import Rival, Search
+from tacit.methods.suppress.subproblems import Subproblems
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Status
+from tacit.problem import Booleans
+from tests.methods.suppress.tables import (
+    ATTACKER_KIND,
+    KINDS,
+    SINGLETON_KINDS,
+    Instance,
+    assert_consistent,
+    hidden_by,
+    same_weight,
+    seeded_instance,
+)
+
+CLASSICAL = ["monolithic", "benders", "stabilized"]
+EVERY_KIND = [*KINDS, *SINGLETON_KINDS, ATTACKER_KIND]
+FORMS = ["meth1", "meth2", "meth3", "meth4", "meth5"]
+VARIANTS = list(product(["benders", "stabilized"], FORMS, [True, False]))
+FEW = 9
+"""So many secondary cells keep the brute force quick."""
+
+
+def assert_optimal(instance: Instance, outcome: Outcome) -> None:
+    """The outcome is what brute force finds, and no bound on the way was above it."""
+    brute = instance.brute_force()
+    optimum = brute.optimum()
+    assert_consistent(outcome, instance.problem, brute)
+    assert outcome.status is (Status.INFEASIBLE if optimum is None else Status.OPTIMAL)
+    assert same_weight(outcome.report.objective, optimum)
+    if optimum is not None:
+        assert all(point.bound <= optimum * (1 + 1e-7) for point in outcome.report.trace)
+
+
+def secondary_search(instance: Instance, **options: Any) -> Search:
+    """A search as `suppress` would begin it."""
+    chosen = SuppressOptions(singletons=instance.singletons, **options)  # type: ignore[arg-type]
+    return Search(instance.problem, chosen, instance.attackers)
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_optimum_is_that_of_brute_force(kind: str, algorithm: str) -> None:
+    """Every algorithm finds the optimum of every kind of table."""
+    for seed in (101, 102):
+        instance = seeded_instance(kind, seed, most=FEW)
+        assert_optimal(instance, instance.suppress(algorithm))
+
+
+@pytest.mark.parametrize(("algorithm", "form", "own"), VARIANTS)
+def test_every_subproblem_leads_to_the_optimum(algorithm: str, form: str, own: bool) -> None:
+    """Whatever the form of the subproblem, strengthened or not, the optimum is found."""
+    number = VARIANTS.index((algorithm, form, own))
+    for kind in (EVERY_KIND[number % len(EVERY_KIND)], EVERY_KIND[(number + 5) % len(EVERY_KIND)]):
+        instance = seeded_instance(kind, 103, most=FEW)
+        outcome = instance.suppress(algorithm, subproblem=form, own_cuts=own)
+        assert_optimal(instance, outcome)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("kind", ["2-D", "3-D", "coefficients", "infinite", "sliding", "global"])
+def test_cuts_object_to_unsafe_patterns_only(kind: str, own: bool, form: str) -> None:
+    """Exposed patterns violate some cut, and no safe pattern violates any."""
+    instance = seeded_instance(kind, 104, most=FEW)
+    search = secondary_search(instance, subproblem=form, own_cuts=own)
+    subproblems = Subproblems(search)
+    rng = np.random.default_rng(1)
+    patterns = [
+        search.sensitive | (search.secondary & (rng.random(len(search.secondary)) < share))
+        for share in np.linspace(0, 1, 25)
+    ]
+    safe = [hidden for hidden in patterns if not search.exposed(hidden)]
+    assert 0 < len(safe) < len(patterns)
+    for hidden in patterns:
+        found = list(subproblems.cuts(hidden))
+        assert bool(sum(map(len, found))) == bool(search.exposed(hidden))
+        for cuts in found:
+            coefficients = cuts.coefficients[:, np.flatnonzero(search.secondary)]
+            assert (cuts.violation(hidden.astype(float)) > 0).all()
+            for other in safe:
+                met = coefficients @ other[search.secondary]
+                assert (met >= 1 - 1e-7).all(), f"{kind}: a safe pattern is cut off"
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_figure_11_of_paper_003(algorithm: str) -> None:
+    """The worked example needs four suppressed cells."""
+    problem = examples.get("003-figure-11").problem
+    outcome = suppress(problem, algorithm=algorithm, weights="unit")  # type: ignore[arg-type]
+    assert (outcome.status, outcome.report.objective) == (Status.OPTIMAL, 4.0)
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+@pytest.mark.parametrize(("name", "optimum"), [("small", 14.0), ("targus", 2440.0)])
+def test_public_tables(shared: Path, name: str, optimum: float, algorithm: str) -> None:
+    """The optima of public tables are found and proven."""
+    problem = read_jj(shared / "instances" / f"{name}.jj")
+    outcome = suppress(problem, algorithm=algorithm)  # type: ignore[arg-type]
+    assert (outcome.status, outcome.report.objective) == (Status.OPTIMAL, optimum)
+    assert outcome.audit.safe
+    assert outcome.report.iterations >= 1
+    assert (outcome.report.cuts > 0) == (algorithm != "monolithic")
+
+
+@pytest.mark.parametrize(("form", "own"), list(product(FORMS, [True, False])))
+def test_public_tables_by_every_form(shared: Path, form: str, own: bool) -> None:
+    """Every form of the subproblem leads to the optima of public tables."""
+    for name, algorithm, optimum in (("small", "stabilized", 14.0), ("targus", "benders", 2440.0)):
+        problem = read_jj(shared / "instances" / f"{name}.jj")
+        outcome = suppress(problem, algorithm=algorithm, subproblem=form, own_cuts=own)  # type: ignore[arg-type]
+        assert (outcome.status, outcome.report.objective) == (Status.OPTIMAL, optimum)
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+@pytest.mark.parametrize("extra", [0, 1, 2, 4])
+def test_number_of_cells_is_limited(algorithm: str, extra: int) -> None:
+    """With a limit on the number of cells the optimum changes, or there is none."""
+    for seed in (105, 106):
+        table = seeded_instance("2-D", seed, most=FEW)
+        limit = len(table.problem.sensitive) + extra
+        instance = Instance(table.problem, max_suppressed=limit)
+        assert_optimal(instance, instance.suppress(algorithm))
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_large_values_do_no_harm(algorithm: str) -> None:
+    """A table in units of a thousand millions has the same optimum."""
+    problem = seeded_instance("3-D", 107, most=FEW).problem
+    big = problem.replace(
+        **{
+            name: getattr(problem, name) * 1e9
+            for name in ("value lower upper rhs upper_level lower_level sliding_level".split(" "))
+        }
+    )
+    small, large = Instance(problem).suppress(algorithm), Instance(big).suppress(algorithm)
+    assert small.status is large.status is Status.OPTIMAL
+    assert small.report.objective == large.report.objective
+
+
+@pytest.mark.parametrize("radius", [(0.5,), (1.0, 2.0, 3.0), (100.0,)])
+def test_any_radii_lead_to_the_optimum(radius: tuple[float, ...]) -> None:
+    """Small, growing and pointless trust regions only change the way to the optimum."""
+    for kind in ("3-D", "local"):
+        instance = seeded_instance(kind, 108, most=FEW)
+        assert_optimal(instance, instance.suppress("stabilized", radius=radius))
+
+
+@pytest.mark.parametrize("algorithm", ["benders", "stabilized"])
+def test_optimum_is_found_without_any_cut(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where subproblems have nothing to say, unsafe patterns are ruled out one by one."""
+
+    def silence(_: Subproblems, __: Booleans) -> Iterator[Cuts]:
+        return iter(())
+
+    monkeypatch.setattr(benders.Subproblems, "cuts", silence)
+    instance = seeded_instance("2-D", 109, most=6)
+    assert_optimal(instance, instance.suppress(algorithm, own_cuts=False))
+
+
+def test_loose_compact_model_is_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns that only the model holds for safe are ruled out until one is."""
+    honest = monolithic._levels
+
+    def loose(search: Search, rival: Rival) -> dict[int, tuple[float, float, float]]:
+        levels = honest(search, rival)
+        return {cell: (0.1 * u, 0.1 * l, 0.1 * s) for cell, (u, l, s) in levels.items()}
+
+    monkeypatch.setattr(monolithic, "_levels", loose)
+    rounds = 0
+    for seed in range(110, 116):
+        instance = seeded_instance("2-D", seed, most=FEW)
+        outcome = instance.suppress("monolithic")
+        rounds += outcome.report.iterations > 1
+        assert_optimal(instance, outcome)
+    assert rounds > 0
+
+
+def test_too_large_a_compact_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refusal says how large it is and what to choose instead."""
+    monkeypatch.setattr(monolithic, "_MOST_ENTRIES", 10)
+    instance = seeded_instance("2-D", 101)
+    with pytest.raises(InputError, match=r"more than .* choose algorithm 'auto'"):
+        instance.suppress("monolithic")
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_same_seed_same_pattern(algorithm: str) -> None:
+    """Two runs give the same pattern by the same steps."""
+    instance = seeded_instance("linked", 117)
+    first, second = (instance.suppress(algorithm) for _ in range(2))
+    assert np.array_equal(hidden_by(first), hidden_by(second))
+    assert first.report.iterations == second.report.iterations
+    assert first.report.cuts == second.report.cuts
+
+
+class Listener(Observer):
+    """Counts cuts and stops, or raises, at the n-th question."""
+
+    def __init__(self, questions: int, *, breaks: bool = False):
+        self.cuts = 0
+        self._left = questions
+        self._breaks = breaks
+
+    def on_cuts(self, seconds: float, count: int) -> None:
+        """Add them up."""
+        assert seconds >= 0
+        self.cuts += count
+
+    def should_stop(self) -> bool:
+        """Enough questions?"""
+        self._left -= 1
+        if self._left < 0 and self._breaks:
+            raise KeyboardInterrupt
+        return self._left < 0
+
+
+@pytest.mark.parametrize("algorithm", ["benders", "stabilized"])
+def test_observer_hears_of_all_cuts(shared: Path, algorithm: str) -> None:
+    """The cuts an observer hears of are those in the report."""
+    problem = read_jj(shared / "instances" / "small.jj")
+    listener = Listener(10**9)
+    outcome = suppress(problem, algorithm=algorithm, observer=listener)  # type: ignore[arg-type]
+    assert listener.cuts == outcome.report.cuts > 0
+
+
+@pytest.mark.parametrize("breaks", [False, True])
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_run_ends_on_demand(shared: Path, algorithm: str, breaks: bool) -> None:
+    """An observer or Ctrl-C ends a long run, and what has been found is safe."""
+    problem = read_jj(shared / "instances" / "cube8.jj")
+    listener = Listener(300, breaks=breaks)
+    outcome = suppress(problem, algorithm=algorithm, observer=listener)  # type: ignore[arg-type]
+    assert outcome.stopped_by == "user"
+    assert outcome.report.seconds < 30
+    if outcome.solution is not None:
+        assert outcome.status is Status.FEASIBLE
+        assert outcome.audit.safe
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_time_limit_is_kept(shared: Path, algorithm: str) -> None:
+    """When time is up there is a safe pattern and a bound below it."""
+    problem = read_jj(shared / "instances" / "table7.jj")
+    outcome = suppress(problem, algorithm=algorithm, time_limit=2.0)  # type: ignore[arg-type]
+    assert (outcome.status, outcome.stopped_by) == (Status.FEASIBLE, "time")
+    assert outcome.report.seconds < 8
+    assert outcome.report.bound <= 44 <= (outcome.report.objective or 0)

@@ -1,0 +1,197 @@
+"""Mixed-integer programmes: against scipy, with starts, watchers and interrupts."""
+
+from __future__ import annotations
+
+import _thread
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from tacit.problem import Floats
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+
+class Cover:
+    """A random covering problem: some columns whole, some not."""
+
+    def __init__(self, seed: int, rows: int = 8, columns: int = 14, density: float = 0.3):
+        rng = np.random.default_rng(seed)
+        self.A = (rng.random((rows, columns)) < density) * rng.integers(1, 9, (rows, columns))
+        self.right = self.A.sum(axis=1) * 0.45
+        self.cost = rng.integers(1, 30, columns).astype(float)
+        self.whole = rng.random(columns) < 0.8
+
+    def model(self, **options: Any) -> HighsMip:
+        """The problem for the solver under test."""
+        rows, columns = self.A.shape
+        return HighsMip(
+            sparse.csr_array(self.A.astype(float)),
+            row_lower=self.right,
+            row_upper=np.full(rows, np.inf),
+            lower=np.zeros(columns),
+            upper=np.ones(columns),
+            cost=self.cost,
+            whole=self.whole,
+            **options,
+        )
+
+    def optimum(self, *more: LinearConstraint) -> float:
+        """What scipy finds."""
+        answer = milp(
+            self.cost,
+            integrality=self.whole.astype(int),
+            bounds=Bounds(0, 1),
+            constraints=[LinearConstraint(self.A, self.right, np.inf), *more],
+            options={"mip_rel_gap": 0.0},
+        )
+        assert answer.status == 0
+        return float(answer.fun)
+
+
+def values(solution: WholeSolution) -> Floats:
+    """The vector of an answer that must have one."""
+    assert solution.x is not None
+    return solution.x
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_optimum_is_that_of_scipy(seed: int) -> None:
+    """Objective, bound and vector are those of the optimum, offset included."""
+    cover = Cover(seed)
+    found = cover.model(offset=5.0).minimise(seconds=20)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(cover.optimum() + 5.0, rel=1e-7)
+    assert found.bound == pytest.approx(found.objective, rel=1e-6)
+    x = values(found)
+    assert cover.cost @ x + 5.0 == pytest.approx(found.objective)
+    assert (cover.A @ x >= cover.right - 1e-6).all()
+    assert np.allclose(x[cover.whole], np.rint(x[cover.whole]), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_come_and_go(seed: int) -> None:
+    """A row more changes the optimum, and taking it out brings the old one back."""
+    cover = Cover(seed)
+    model = cover.model()
+    before = model.minimise(seconds=20)
+    count = float(np.ceil(values(before).sum() + 1))
+    row = np.ones((1, len(cover.cost)))
+    model.add_rows(sparse.csr_array(row), np.array([count]), np.full(1, np.inf))
+    more = model.minimise(seconds=20, start=before.x)
+    assert more.objective == pytest.approx(cover.optimum(LinearConstraint(row, count, np.inf)))
+    assert more.objective > before.objective
+    model.delete_rows(np.array([model.row_count - 1]))
+    assert model.minimise(seconds=20).objective == pytest.approx(before.objective)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_start_does_not_change_the_optimum(seed: int) -> None:
+    """Starts that are complete, partial, poor or impossible all lead to the same optimum."""
+    cover = Cover(seed)
+    model = cover.model()
+    best = model.minimise(seconds=20)
+    partial = values(best).copy()
+    partial[::2] = np.nan
+    ones, zeros = np.ones(len(cover.cost)), np.zeros(len(cover.cost))
+    for start in (best.x, partial, ones, zeros):
+        found = model.minimise(seconds=20, start=start)
+        assert found.objective == pytest.approx(best.objective)
+
+
+def test_infeasible_is_told() -> None:
+    """A model without solution says so and bounds everything."""
+    cover = Cover(1)
+    model = cover.model()
+    row = sparse.csr_array(np.ones((1, len(cover.cost))))
+    model.add_rows(row, np.array([len(cover.cost) + 1.0]), np.full(1, np.inf))
+    found = model.minimise(seconds=20)
+    assert (found.status, found.x, found.objective) == ("infeasible", None, np.inf)
+    assert found.bound == np.inf
+
+
+def test_nothing_to_decide() -> None:
+    """Without columns the answer is the offset, or that there is none."""
+    nothing = np.zeros(0)
+    model = HighsMip(
+        sparse.csr_array((0, 0)),
+        row_lower=nothing,
+        row_upper=nothing,
+        lower=nothing,
+        upper=nothing,
+        cost=nothing,
+        whole=np.zeros(0, bool),
+        offset=3.0,
+    )
+    found = model.minimise(seconds=1)
+    assert (found.status, found.objective, found.bound) == ("optimal", 3.0, 3.0)
+    model.add_rows(sparse.csr_array((1, 0)), np.ones(1), np.full(1, np.inf))
+    assert model.minimise(seconds=1).status == "infeasible"
+
+
+def hard() -> HighsMip:
+    """A model that takes far longer than any test."""
+    return Cover(0, rows=70, columns=160, density=0.1).model()
+
+
+def test_time_limit_holds_for_every_run() -> None:
+    """Each run has its own time, and returns what it has when that is over."""
+    model = hard()
+    for _ in range(2):
+        start = time.monotonic()
+        found = model.minimise(seconds=0.5)
+        assert found.status == "stopped"
+        assert 0.3 < time.monotonic() - start < 5
+        assert found.bound < found.objective < np.inf
+
+
+def test_watcher_is_told_and_may_stop() -> None:
+    """Reports come in the asking thread, bounds never fall, and True ends the run."""
+    reports: list[WholeSolution] = []
+
+    def watch(so_far: WholeSolution) -> bool:
+        assert threading.current_thread() is threading.main_thread()
+        reports.append(so_far)
+        return len(reports) >= 6
+
+    start = time.monotonic()
+    found = hard().minimise(seconds=60, watch=watch)
+    assert found.status == "stopped"
+    assert time.monotonic() - start < 20
+    bounds = [report.bound for report in reports]
+    assert bounds == sorted(bounds)
+    assert any(report.x is not None for report in reports)
+    assert found.objective <= min(report.objective for report in reports)
+
+
+def test_error_of_a_watcher_ends_the_run() -> None:
+    """What a watcher raises arrives, and the model can be used again."""
+    model = hard()
+
+    def watch(_: WholeSolution) -> bool:
+        raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        model.minimise(seconds=60, watch=watch)
+    assert model.minimise(seconds=0.3).status == "stopped"
+
+
+def test_keyboard_ends_the_run() -> None:
+    """Ctrl-C stops the solver and arrives as such."""
+    timer = threading.Timer(0.4, _thread.interrupt_main)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        hard().minimise(seconds=60)
+    assert time.monotonic() - start < 20
+    timer.join()
+
+
+def test_same_seed_same_vector() -> None:
+    """Two runs with the same seed return the same vector."""
+    first, second = (Cover(3).model(seed=7).minimise(seconds=20) for _ in range(2))
+    assert np.array_equal(values(first), values(second))
