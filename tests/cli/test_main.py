@@ -83,7 +83,7 @@ def test_a_process_ends_with_the_exit_code_of_its_command(files: Files) -> None:
         (["protect", "a.jj", "--algorithm", "modular"], "no algorithm 'modular' (yet); there is"),
         (["protect", "a.jj", "--time-limit", "0"], "'0' is not a number above 0"),
         (["protect", "a.jj", "--gap", "inf"], "'inf' is not a number of at least 0"),
-        (["protect", "a.jj", "--seed", "2147483648"], "above the largest seed"),
+        (["protect", "a.jj", "--seed", "1000000001"], "above the largest seed"),
         (["protect", "a.jj", "--radius", "0.5,x"], "'x' is not a number above 0"),
         (["protect", "a.jj", "--weights", "mine"], "invalid choice: 'mine'"),
         (["protect", "a.jj", "--report", "a.html"], "unrecognized arguments: --report"),

@@ -34,7 +34,9 @@ def test_many_attackers_are_not_all_named() -> None:
         status=tacit.Status.FEASIBLE, solution=tacit.Suppression(SUPPRESSED), audit=found
     )
     told = guarantee(outcome, EXAMPLE.problem)
-    assert told.startswith("respondent 0, respondent 1, respondent 2 and 2 more cannot deduce")
+    assert told.startswith(
+        "respondent 0, respondent 1, respondent 2 and 2 more (each knowing its own) cannot deduce"
+    )
 
 
 def test_why_a_search_ended_is_told() -> None:

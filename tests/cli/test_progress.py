@@ -77,8 +77,8 @@ def test_a_search_tells_pattern_bound_gap_and_time(capfd: pytest.CaptureFixture[
         progress.should_stop()
     assert capfd.readouterr().err.splitlines() == [
         "suppress: no safe pattern yet, 54 s left, 6 s",
-        "suppress: safe, objective 2500, bound 2000, gap 20.00%, 48 s left, 12 s",
-        "suppress: tightening, objective 2500, bound 2000, gap 20.00%, 7 cuts, 42 s left, 18 s",
+        "suppress: best 2500, bound 2000, gap 20.00%, 48 s left, 12 s",
+        "suppress: best 2500, bound 2000, gap 20.00%, 7 cuts, 42 s left, 18 s",
     ]
 
 
@@ -93,4 +93,4 @@ def test_a_live_line_shows_a_search(
         with Progress.on_stderr(time_limit=limit) as progress:
             progress.on_start("suppress")
             progress.on_solution(1.0, 2500.0)
-        assert "objective 2500" in capfd.readouterr().err
+        assert "best 2500" in capfd.readouterr().err

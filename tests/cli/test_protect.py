@@ -268,7 +268,7 @@ def test_singletons_matter_where_they_are_known(
     assert _protect(files.table, "--singletons", "respondents") == 0
     told = capsys.readouterr().out
     assert "neither a reader who knows" in told
-    assert "nor respondent 7 can deduce" in told
+    assert "nor respondent 7 (knowing what is its own) can deduce" in told
 
 
 def test_a_table_that_does_not_add_up_is_named(

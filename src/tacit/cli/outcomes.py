@@ -15,7 +15,7 @@ _ENDS = {
     "time": "the time limit was reached",
     "user": "stopped by Ctrl-C",
     "heuristic": "a heuristic, without proof of quality",
-    "exhausted": "nothing more to try",
+    "exhausted": "the search ended without a proof",
 }
 """Why a search ended, in words."""
 
@@ -59,6 +59,7 @@ def guarantee(outcome: Outcome, problem: Problem) -> str:
     others = [name for name in names if name != "external"]
     if others:
         shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+        shown += " (knowing what is its own)" if len(others) == 1 else " (each knowing its own)"
         who = f"neither {who} nor {shown}" if "external" in names else shown
     verb = "can" if who.startswith("neither") else "cannot"
     text = f"{who} {verb} deduce any sensitive cell more closely than its protection levels allow"

@@ -149,11 +149,10 @@ class _Search:
         return min(1.0, (now - self._began) / self._time_limit)
 
     def text(self, now: float) -> str:
-        """Phase, best pattern, bound, gap and the time left, as far as they are known."""
+        """Best safe pattern, bound, gap, cuts and the time left, as far as they are known."""
         parts = ["no safe pattern yet"]
         if self.objective is not None:
-            phase = "tightening" if self.cuts else "safe"
-            parts = [f"{phase}, objective {number(self.objective)}"]
+            parts = [f"best {number(self.objective)}"]
         if self.bound is not None:
             parts.append(f"bound {number(self.bound)}")
             if self.objective is not None:
@@ -236,13 +235,13 @@ class LiveLine:
     def __init__(self) -> None:
         # Slow to import, and not needed where there is no terminal.
         from rich.console import Console
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
         self._bar = RichProgress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            TimeElapsedColumn(),
+            # Short, so that the text fits into 80 columns.
+            BarColumn(bar_width=10),
             console=Console(stderr=True),
             transient=True,
         )

@@ -1,8 +1,8 @@
 """A persistent mixed-integer programme on HiGHS that can be watched and stopped.
 
 The solver runs in a thread of its own; whoever asked is told from time to time how far it got,
-in the thread that asked, and may end it. Within one of its linear programmes HiGHS cannot be
-stopped by anything but its time limit.
+in the thread that asked, and may end it. Within one of its linear programmes HiGHS listens to
+nothing but its time limit: if it does not end soon it is left behind, to end when it can.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 
-_PATIENCE = 0.05
+_PAUSE = 0.05
 """Seconds between two reports."""
+_GRACE = 2.0
+"""Seconds that the solver has to end when it is told to."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +48,12 @@ Watcher = Callable[[WholeSolution], bool]
 
 
 class HighsMip(HighsModel):
-    """min cost x + offset as in `HighsModel`, some of the columns whole numbers."""
+    """min cost x + offset as in `HighsModel`, some of the columns whole numbers.
+
+    A model whose solver was left behind cannot be used again.
+    """
+
+    _left_behind = False
 
     def __init__(
         self,
@@ -107,6 +114,8 @@ class HighsMip(HighsModel):
         Raises:
             SolverError: The solver broke down.
         """
+        if self._left_behind:
+            raise SolverError("the solver has not come back from its last run")
         self._check(self._highs.clearSolver(), "a fresh start")
         self.set_option("time_limit", float(np.clip(seconds, 0.01, 1e8)))
         self.set_option("mip_rel_gap", gap)
@@ -118,8 +127,12 @@ class HighsMip(HighsModel):
             )
         if self._highs.getNumCol() == 0:
             return self._nothing()
-        _Run(self._highs).join(watch)
-        return self._answer()
+        run = _Run(self._highs)
+        try:
+            run.wait(watch)
+        finally:
+            self._left_behind = not run.has_ended
+        return run.so_far("stopped") if self._left_behind else self._answer()
 
     def _nothing(self) -> WholeSolution:
         """The answer without any column, which HiGHS does not give."""
@@ -150,23 +163,30 @@ class _Run:
     def __init__(self, highs: Any):
         self._highs = highs
         self._stop = threading.Event()
+        # Waiting for the thread itself is no good: an interrupted `join` takes it for ended.
+        self._end = threading.Event()
         self._news = threading.Lock()
         self._x: Floats | None = None
+        self._reported: Floats | None = None
         self._objective = np.inf
         self._bound = -np.inf
         self._status: Any = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    @property
+    def has_ended(self) -> bool:
+        """Has the solver come back?"""
+        return self._end.is_set()
 
     def _run(self) -> None:
         cb = highspy.cb
-        self._highs.setCallback(self._hear, None)
-        kinds = (cb.kCallbackMipImprovingSolution, cb.kCallbackMipInterrupt)
         try:
-            for kind in kinds:
-                self._highs.startCallback(kind)
+            self._highs.setCallback(self._hear, None)
+            self._highs.startCallback(cb.kCallbackMipImprovingSolution)
+            self._highs.startCallback(cb.kCallbackMipInterrupt)
             self._status = self._highs.run()
-        finally:
             self._highs.setCallback(None, None)
+        finally:
+            self._end.set()
 
     def _hear(self, kind: Any, _text: str, told: Any, reply: Any, _data: Any) -> None:
         with self._news:
@@ -177,24 +197,28 @@ class _Run:
         if reply is not None and self._stop.is_set():
             reply.user_interrupt = True
 
-    def join(self, watch: Watcher | None) -> None:
-        """Wait for the end; what interrupts the waiting ends the run."""
-        self._thread.start()
+    def wait(self, watch: Watcher | None) -> None:
+        """Run to the end; what interrupts the waiting ends the run."""
+        threading.Thread(target=self._run, name="HiGHS").start()
         try:
-            while self._thread.is_alive():
-                self._thread.join(_PATIENCE)
-                if watch is not None and self._thread.is_alive() and watch(self._so_far()):
-                    self._stop.set()
+            while not self._end.wait(_PAUSE):
+                if watch is not None and watch(self._report()):
+                    break
         finally:
             self._stop.set()
-            self._thread.join()
-        if self._status is None or self._status == highspy.HighsStatus.kError:
+            self._end.wait(_GRACE)
+        if self.has_ended and self._status in (None, highspy.HighsStatus.kError):
             raise SolverError("HiGHS refused to solve a mixed-integer programme")
 
-    def _so_far(self) -> WholeSolution:
+    def so_far(self, status: str) -> WholeSolution:
+        """The best vector and the bound at present."""
         with self._news:
-            x, self._x = self._x, None
-            return WholeSolution("running", x, self._objective, self._bound)
+            return WholeSolution(status, self._x, self._objective, self._bound)
+
+    def _report(self) -> WholeSolution:
+        now = self.so_far("running")
+        is_new, self._reported = now.x is not self._reported, now.x
+        return now if is_new else WholeSolution("running", None, now.objective, now.bound)
 
 
 _STATUS = {

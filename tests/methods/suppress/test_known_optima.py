@@ -52,7 +52,7 @@ def test_small_instances(
 def test_paths_on_small_instances(shared: Path, name: str, weights: str, optimum: float) -> None:
     """The heuristic is safe, between the optimum and twice as much."""
     problem = instance(shared, name)
-    outcome = suppress(problem, algorithm="paths", weights=weights)  # type: ignore[arg-type]
+    outcome = suppress(problem, algorithm="paths", weights=weights)
     assert_consistent(outcome, weighted(problem, weights), None)
     assert outcome.report.objective is not None
     assert optimum * (1 - 1e-9) <= outcome.report.objective <= 2 * optimum

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 METHODS = ("suppress",)
 WEIGHTS = {"file": "given", "unit": "unit", "value": "value"}
 """Words of the command line, each with that of `tacit.suppress`."""
-_LARGEST_SEED = 2**31 - 1
+_LARGEST_SEED = 10**9
+"""Solvers count on from a seed, and must not run out of numbers."""
 _JJ = (".jj", ".jj.gz")
 
 
@@ -175,7 +176,8 @@ def _suppressed(
                 **options,
             )
         except ProblemError as error:
-            raise InputError(str(error), path=arguments.input) from None
+            reasons = str(error).replace("\n", "\n  ")
+            raise InputError(reasons, path=arguments.input) from None
 
 
 def _without_solution(outcome: Outcome, path: Path, out: Path | None) -> int:

@@ -17,6 +17,7 @@ from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 from scipy import sparse
 
 from tacit.attack.cuts import SparseRow
+from tacit.errors import SolverError
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
@@ -104,7 +105,10 @@ class Tree:
         settings: dict[str, Any] = {
             "limits/time": max(seconds, 0.01),
             "limits/gap": self.search.options.gap * 0.5,
-            "randomization/randomseedshift": self.search.options.seed,
+            # Plugins add to the seed: leave them room.
+            "randomization/randomseedshift": self.search.options.seed % 1_000_000,
+            # Ctrl-C is the search's to handle, not the solver's.
+            "misc/catchctrlc": False,
             # Cuts to come are not known to presolve: it must not argue from what it sees.
             "misc/allowstrongdualreds": False,
             "misc/allowweakdualreds": False,
@@ -141,10 +145,12 @@ class Tree:
         search, model = self.search, self._model
         try:
             model.optimize()
-        finally:
-            # An error in a callback ends the solver with a message that says nothing.
-            if self.failure is not None:
-                raise self.failure
+        except Exception as error:
+            if self.failure is None:
+                raise SolverError(f"SCIP gave up: {error}") from error
+        # An error in a callback ends the solver with a message that says nothing.
+        if self.failure is not None:
+            raise self.failure
         if not self.is_complete:
             return
         if model.getStatus() != "infeasible":

@@ -17,6 +17,9 @@ from tacit.problem import Booleans, Floats
 
 _MOST_CUTS = 1500
 
+_WINDOW = 40
+"""Rounds without progress after which another way is tried."""
+
 
 class Root:
     """Raises the bound of the relaxation and keeps improving the best pattern."""
@@ -29,13 +32,12 @@ class Root:
         self._inside = np.ones(len(master.cells))
         self._best_seen: Booleans | None = None
         self._improved_at = -np.inf
-        self._heuristic_seconds = 0.0
+        self._improvements = 0
 
     def run(self, *, seconds: float) -> None:
         """Go on until nothing is violated, progress stalls, or time is up."""
         search, master = self._search, self._master
-        start = search.seconds
-        end = min(start + seconds, search.options.time_limit)
+        end = min(search.seconds + seconds, search.options.time_limit)
         between = True
         progress = _Progress(search)
         while not search.finished() and search.seconds < end:
@@ -95,9 +97,9 @@ class Root:
             self._inside = 0.5 * self._inside + 0.5 * best[self._master.cells]
 
     def _worth_improving(self) -> bool:
-        """Has the bound moved far since the last pattern was built, and is there time?"""
+        """Has the bound moved far since the last pattern was built?"""
         search = self._search
-        if self._heuristic_seconds > 0.25 * search.seconds:
+        if 15 * self._improvements > search.iterations:
             return False
         moved = self._master.objective - self._improved_at
         return moved > 0.1 * (search.objective - self._master.objective)
@@ -117,7 +119,7 @@ class Root:
     def improve(self) -> None:
         """Build a pattern along the relaxation's opinion and offer it."""
         search, master = self._search, self._master
-        start = search.seconds
+        self._improvements += 1
         self._improved_at = master.objective
         guide = master.full(master.y)
         for threshold in (0.6, 0.9):
@@ -126,24 +128,24 @@ class Root:
                 search.offer(clean_up(search, hidden, guide))
             if search.finished():
                 break
-        self._heuristic_seconds += search.seconds - start
 
 
 class _Progress:
-    """Notices when the bound has all but stopped to move."""
+    """Notices when the bound has all but stopped to move.
+
+    Rounds are counted, not seconds, so that the same table always goes the same way.
+    """
 
     def __init__(self, search: Search):
         self._search = search
-        self._start = search.seconds
-        self._history: list[tuple[float, float]] = []
+        self._history: list[float] = []
 
     def stalled(self, bound: float) -> bool:
         """Did the bound close less than 1 % of the gap in the last while?"""
-        now = self._search.seconds
-        self._history.append((now, bound))
-        window = max(1.5, 0.25 * (now - self._start))
-        before = [past for moment, past in self._history if moment <= now - window]
-        if not before:
+        self._history.append(bound)
+        window = max(_WINDOW, len(self._history) // 4)
+        if len(self._history) <= window:
             return False
         open_gap = min(self._search.objective, 2 * abs(bound)) - bound
-        return bound - before[-1] < 0.01 * max(open_gap, 1e-9 * abs(bound))
+        gained = bound - self._history[-1 - window]
+        return gained < 0.01 * max(open_gap, 1e-9 * abs(bound))

@@ -96,6 +96,7 @@ def suppress(
             run(search)
         except KeyboardInterrupt:
             search.stopped_by = "user"
+        search.finished()
     outcome = _outcome(search)
     observer.on_end(outcome)
     return outcome

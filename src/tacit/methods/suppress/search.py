@@ -146,6 +146,9 @@ class Search:
             self.stopped_by = "user"
         return bool(self.stopped_by)
 
+    def _out_of_time(self, _answered: int) -> bool:
+        return self.finished()
+
     def weigh(self, hidden: Booleans) -> float:
         """The objective of a pattern."""
         return float(self.problem.weight[hidden].sum())
@@ -205,13 +208,15 @@ class Search:
     def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
         attack = self.attack(rival, hidden)
         requests = rival.separator.requests()
-        reaches = attack.reach(self.ask(rival, requests, hidden))
+        reaches = attack.reach(self.ask(rival, requests, hidden), progress=self._out_of_time)
+        # What was not answered in time counts as missed: nobody may call it safe.
         missed = requests.take(~reaches.reached(requests))
         cells, levels = rival.separator.sliding()
         if len(cells) == 0:
             return missed
         both = Requests.both_sides(cells)
-        amount = attack.reach(self.ask(rival, both, hidden)).amount
+        answers = attack.reach(self.ask(rival, both, hidden), progress=self._out_of_time)
+        amount = answers.amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
         extra = [slide(rival.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
@@ -236,7 +241,8 @@ class Search:
             while start < len(order):
                 index = order[start : start + size]
                 part = requests.take(index)
-                missed_ones = ~attack.reach(self.ask(rival, part, hidden)).reached(part)
+                answers = attack.reach(self.ask(rival, part, hidden), progress=self._out_of_time)
+                missed_ones = ~answers.reached(part)
                 if missed_ones.any():
                     rival.remember(index[missed_ones])
                     return rival, part.take(missed_ones)

@@ -15,7 +15,11 @@ def obstacles(search: Search) -> list[str]:
     """Why the table cannot be protected even with everything suppressed; empty if it can."""
     everything = search.sensitive | search.secondary
     told: list[str] = []
-    for rival, missed in search.exposed(everything):
+    exposed = search.exposed(everything)
+    if search.finished():
+        # Not everything could be looked at: nothing can be said.
+        return []
+    for rival, missed in exposed:
         told.extend(
             f"{search.problem.name_cell(cell)} cannot be protected against "
             f"{rival.attacker.name} attackers: {_reason(search, cell, missed)}"

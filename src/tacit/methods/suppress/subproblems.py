@@ -20,7 +20,7 @@ from tacit.errors import SolverError
 from tacit.methods.suppress.options import Subproblem
 from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs import HighsModel
+from tacit.solver.highs import HighsModel, Strategy
 
 _FAR = 1e4
 """In a subproblem no cell is given more room than this, in units of the level."""
@@ -30,6 +30,7 @@ _SMALLEST = 1e-7
 """Solvers drop smaller coefficients; as these only weaken a cut they are rounded up."""
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+_STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
 
 
 def room_of_asked(search: Search, rival: Rival) -> tuple[Floats, Floats]:
@@ -275,9 +276,10 @@ class DualForm:
         if self._form == "meth3":
             return self._solve_to_target(gradient)
         self._model.set_cost(everything, -gradient)
-        for cold in (False, True):
+        # Primal simplex knows rays; where it gives up, the dual one may still find an optimum.
+        for strategy in _STRATEGIES:
             try:
-                solution = self._model.solve(cold=cold)
+                solution = self._model.solve(cold=strategy == "dual", strategy=strategy)
             except SolverError:
                 continue
             if solution.status == "unbounded":
@@ -303,11 +305,13 @@ class DualForm:
         model.set_bounds(np.array([last]), np.array([-np.inf]), target)
         model.set_cost(np.array([last]), -np.ones(1))
         try:
-            solution = model.solve(cold=True)
-        except SolverError:
-            return None
+            for strategy in _STRATEGIES:
+                try:
+                    solution = model.solve(cold=True, strategy=strategy)
+                except SolverError:
+                    continue
+                if solution.status == "optimal" and solution.x[last] > 0:
+                    return solution.x[:last]
         finally:
             model.delete_rows(np.array([model.row_count - 1]))
-        if solution.status != "optimal" or solution.x[last] <= 0:
-            return None
-        return solution.x[:last]
+        return None
