@@ -1,0 +1,139 @@
+"""Tests of protection cuts: valid for every safe pattern, violated by the point, and enough."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.attack.audit import audit
+from tacit.attack.cuts import Separator, strengthened
+from tacit.attack.knowledge import Attacker
+from tacit.generators import generate_2d, generate_3d
+from tacit.outcome import Intervals
+from tacit.problem import Booleans, Problem
+
+
+def small_problem(seed: int, *, cube: bool = False) -> Problem:
+    """A table with a few sensitive cells of all kinds of levels and at most nine others free."""
+    rng = np.random.default_rng(seed)
+    table = generate_3d(2, 2, 2, seed=seed) if cube else generate_2d(3, 3, seed=seed)
+    problem = table.problem()
+    n = problem.cell_count
+    order = rng.permutation(n)
+    sensitive, free = np.sort(order[:3]), order[3:12]
+    publish = np.ones(n, bool)
+    publish[sensitive] = False
+    publish[free] = False
+    value = problem.value[sensitive]
+    return problem.replace(
+        upper=problem.value + rng.integers(0, 3, n) * problem.value + 5,
+        sensitive=sensitive,
+        lower_level=np.minimum(np.ceil(value * rng.random(3)), value),
+        upper_level=np.ceil(1 + 4 * rng.random(3)),
+        sliding_level=np.where(rng.random(3) < 0.3, 3.0, 0.0),
+        must_publish=publish,
+    )
+
+
+def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
+    """All safe patterns, by enumeration."""
+    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    found = []
+    for chosen in itertools.product((False, True), repeat=len(free)):
+        hidden = problem.is_sensitive
+        hidden[free] = chosen
+        if audit(problem, hidden, cells="sensitive", exact=False, attackers=[attacker]).safe:
+            found.append(hidden)
+    return found
+
+
+@pytest.mark.parametrize("cube", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_safe_pattern_meets_every_cut(seed: int, cube: bool) -> None:
+    """Cuts never exclude a safe pattern, whatever point and ceiling they come from."""
+    problem = small_problem(seed, cube=cube)
+    attacker = Attacker.external()
+    separator = Separator(problem, attacker=attacker)
+    patterns = np.array(safe_patterns(problem, attacker), float).reshape(-1, problem.cell_count)
+    rng = np.random.default_rng(seed + 100)
+    found = 0
+    for trial in range(12):
+        y = (
+            rng.random(problem.cell_count)
+            if trial % 3
+            else np.round(rng.random(problem.cell_count))
+        )
+        y[problem.must_publish] = 0.0
+        cuts = separator.cuts(y, ceiling=(1.0, 0.3, 0.05)[trial % 3])
+        whole = np.where(problem.is_sensitive, 1.0, y)
+        assert (cuts.violation(whole) > 0).all()
+        assert (patterns @ cuts.coefficients.T >= 1 - 1e-9).all()
+        found += len(cuts)
+    assert found > 0
+
+
+@pytest.mark.parametrize("cube", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_pattern_without_a_violated_cut_is_safe(seed: int, cube: bool) -> None:
+    """For 0/1 vectors separation is exact: no cut is found if and only if all are safe."""
+    problem = small_problem(seed + 50, cube=cube)
+    separator = Separator(problem)
+    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    rng = np.random.default_rng(seed)
+    for _ in range(15):
+        hidden = problem.is_sensitive
+        hidden[free] = rng.random(len(free)) < 0.7
+        safe = audit(problem, hidden, cells="sensitive", exact=False).safe
+        assert (len(separator.cuts(hidden.astype(float))) == 0) == safe
+
+
+def test_cuts_against_an_attacker_who_knows_a_cell_give_it_no_weight() -> None:
+    """What the attacker knows anyway cannot help to protect."""
+    problem = small_problem(3)
+    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    attacker = Attacker(name="insider", known=(int(free[0]),))
+    cuts = Separator(problem, attacker=attacker).cuts(np.zeros(problem.cell_count))
+    assert len(cuts)
+    assert cuts.coefficients[:, [free[0]]].nnz == 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_interval_cuts_hold_for_safe_intervals_and_cut_off_narrow_ones(seed: int) -> None:
+    """Intervals that the audit calls safe meet every cut; published values meet none of them."""
+    problem = small_problem(seed, cube=bool(seed % 2)).replace(must_publish=None)
+    separator = Separator(problem)
+    rng = np.random.default_rng(seed)
+    cuts = separator.interval_cuts(np.zeros(problem.cell_count), np.zeros(problem.cell_count))
+    assert len(cuts)
+    assert (cuts.violation(np.zeros(problem.cell_count), np.zeros(problem.cell_count)) > 0).all()
+    room_up, room_down = problem.upper - problem.value, problem.value - problem.lower
+    for _ in range(20):
+        up = room_up * np.round(rng.random(problem.cell_count), 1)
+        down = room_down * np.round(rng.random(problem.cell_count), 1)
+        intervals = Intervals(problem.value - down, problem.value + up)
+        asked = problem.replace(sliding_level=None)
+        safe = audit(asked, intervals, cells="sensitive", exact=False).safe
+        more = separator.interval_cuts(up, down)
+        assert (len(more) == 0) == safe
+        if safe:
+            assert (cuts.violation(up, down) <= 1e-9 * problem.value.max()).all()
+
+
+@settings(max_examples=200)
+@given(st.data())
+def test_strengthened_cuts_keep_every_vector_that_meets_the_original(data: st.DataObject) -> None:
+    """Knapsack covers and counts hold for all 0/1 vectors with `charge y >= 1`."""
+    count = data.draw(st.integers(1, 7))
+    charge = np.array(data.draw(st.lists(st.floats(0.01, 2), min_size=count, max_size=count)))
+    y = np.array(data.draw(st.lists(st.floats(0, 1), min_size=count, max_size=count)))
+    always = np.array(data.draw(st.lists(st.booleans(), min_size=count, max_size=count)))
+    rows = strengthened(np.arange(count), charge, np.where(always, 1.0, y), always)
+    for vector in itertools.product((0.0, 1.0), repeat=count):
+        whole = np.where(always, 1.0, vector)
+        if charge @ whole >= 1:
+            for cells, coefficients in rows:
+                assert coefficients @ whole[cells] >= 1 - 1e-6
