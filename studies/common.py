@@ -1,0 +1,268 @@
+"""What studies share: instances, published figures, runs, and result files that say whence."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tacit.attack.audit import audit
+from tacit.errors import InputError, TacitError
+from tacit.generators import generate_1h2d
+from tacit.io.jj import read_jj
+from tacit.methods.suppress.run import suppress
+from tacit.outcome import TracePoint
+from tacit.problem import Booleans, Problem
+
+PROJECT = Path(__file__).resolve().parents[1]
+RESULTS = PROJECT / "studies" / "results"
+PACKAGES = ("highspy", "pyscipopt", "numpy", "scipy", "numba")
+
+GENERATED_NOTE = (
+    "generated tables have the sizes of the published ones, not their values, levels or weights: "
+    "compare in class only"
+)
+
+Entry: TypeAlias = str | float | None
+Row: TypeAlias = Mapping[str, Entry]
+
+
+def shared() -> Path:
+    """The directory with public instances and published figures.
+
+    Raises:
+        InputError: It is not there.
+    """
+    folder = Path(os.environ.get("TACIT_SHARED") or PROJECT.parent / "shared")
+    if not (folder / "instances").is_dir():
+        raise InputError(f"no public instances at {folder}; set TACIT_SHARED to where they are")
+    return folder
+
+
+def shared_instance(name: str) -> Problem:
+    """A public instance by its name."""
+    return read_jj(shared() / "instances" / f"{name}.jj")
+
+
+def generated_instance(name: str, seed: int = 1) -> Problem:
+    """A generated 1H2D table by the name of its structure; weights are values."""
+    return generate_1h2d(name, seed, weight="value")
+
+
+def published(table: int) -> list[dict[str, str]]:
+    """The rows of a table of paper 004, as printed."""
+    with (shared() / "published" / f"seed004_table{table}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def published_by_instance(table: int) -> dict[str, dict[str, str]]:
+    """The rows of a table of paper 004, by instance."""
+    return {row["instance"]: row for row in published(table)}
+
+
+def arguments(
+    description: str, *, instances: Sequence[str], time_limit: float
+) -> argparse.ArgumentParser:
+    """What every study can be asked for; a study may add to it."""
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
+    parser.add_argument("--time-limit", type=float, default=time_limit, help="seconds for each run")
+    parser.add_argument(
+        "--instances", nargs="+", default=list(instances), metavar="NAME", help="which tables"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of tables and methods")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
+    return parser
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """One method on one table.
+
+    Attributes:
+        status: How it ended; `failed` if it broke down.
+        stopped_by: Why it ended.
+        objective: Weight of the pattern, sensitive cells included.
+        bound: What was proven about it.
+        seconds: Wall time.
+        iterations: Rounds of the outer loop.
+        suppressed: Number of suppressed cells.
+        exposed: Sensitive cells that the audit finds exposed; None without a pattern.
+        trace: Objective and bound over time.
+    """
+
+    status: str
+    stopped_by: str
+    objective: float | None = None
+    bound: float | None = None
+    seconds: float
+    iterations: int | None = None
+    suppressed: int | None = None
+    exposed: int | None = None
+    trace: tuple[TracePoint, ...] = ()
+
+    @property
+    def seconds_if_optimal(self) -> float | None:
+        """The seconds of a run that came to its end by itself; None for others."""
+        return self.seconds if self.status == "optimal" else None
+
+    @property
+    def gap_percent(self) -> float | None:
+        """How far the objective is from the bound, in per cent of the objective."""
+        if self.objective is None or self.bound is None:
+            return None
+        return 100 * (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+
+    def entries(self) -> dict[str, Entry]:
+        """The run as part of a row."""
+        return {
+            "status": self.status,
+            "stopped_by": self.stopped_by,
+            "objective": self.objective,
+            "bound": self.bound,
+            "gap_pct": self.gap_percent,
+            "seconds": round(self.seconds, 2),
+            "iterations": self.iterations,
+            "suppressed": self.suppressed,
+            "exposed": self.exposed,
+            "safe": None if self.exposed is None else "yes" if self.exposed == 0 else "no",
+        }
+
+
+def run_tacit(problem: Problem, *, time_limit: float, seed: int = 1, **options: Any) -> Run:
+    """Suppress with tacit. A breakdown is a result too, and the study goes on."""
+    began = datetime.now(UTC)
+    try:
+        outcome = suppress(problem, time_limit=time_limit, seed=seed, **options)
+    except TacitError as error:
+        took = (datetime.now(UTC) - began).total_seconds()
+        return Run(status="failed", stopped_by=type(error).__name__, seconds=took)
+    report = outcome.report
+    has_pattern = outcome.solution is not None
+    return Run(
+        status=outcome.status.value,
+        stopped_by=outcome.stopped_by,
+        objective=report.objective,
+        bound=report.bound,
+        seconds=report.seconds,
+        iterations=report.iterations,
+        suppressed=len(outcome.suppressed) if has_pattern else None,
+        exposed=count_exposed(problem, outcome.suppressed) if has_pattern else None,
+        trace=report.trace,
+    )
+
+
+def count_exposed(problem: Problem, suppressed: Any) -> int:
+    """How many sensitive cells a pattern leaves exposed, by the audit's account."""
+    mask: Booleans = np.zeros(problem.cell_count, bool)
+    mask[suppressed] = True
+    found = audit(problem, mask, cells="sensitive", exact=False, tolerance=None)
+    return len(found.exposed_cells)
+
+
+def warm_up() -> None:
+    """Compile what is compiled on first use, so that no run is charged for it."""
+    run_tacit(generated_instance("table1"), time_limit=5.0)
+
+
+class Results:
+    """A CSV file that is written row by row, so that a study cut short leaves what it has.
+
+    Comment lines at its head name the machine, the versions and the date.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        notes: Iterable[str] = (),
+        *,
+        aloud: bool = True,
+    ):
+        self._path = path
+        self._aloud = aloud
+        self._columns = list(columns)
+        self._notes = list(notes)
+
+    def __enter__(self) -> Results:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._path.open("w", newline="")
+        self._file.writelines(f"# {line}\n" for line in [*self._notes, *circumstances()])
+        self._writer = csv.DictWriter(self._file, self._columns, lineterminator="\n")
+        self._writer.writeheader()
+        self._file.flush()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def add(self, row: Row) -> None:
+        """Write a row, and print it unless the file is a quiet one."""
+        self._writer.writerow({name: _plain(entry) for name, entry in row.items()})
+        self._file.flush()
+        if self._aloud:
+            print(
+                "  ".join(
+                    f"{name}={_plain(entry)}"
+                    for name, entry in row.items()
+                    if entry not in (None, "")
+                )
+            )
+
+
+def circumstances() -> list[str]:
+    """Machine, versions and date, a line each."""
+    versions = [f"{name} {version(name)}" for name in ("tacit", *PACKAGES)]
+    return [
+        f"machine: {_processor()}, {os.cpu_count()} cores, {_memory()}, {platform.platform()}",
+        f"load average at the start: {_load()}",
+        f"versions: python {platform.python_version()}, {', '.join(versions)}",
+        f"date: {datetime.now(UTC):%Y-%m-%d}",
+    ]
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of what is known; None if nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _plain(entry: Entry) -> str:
+    if entry is None:
+        return ""
+    return f"{entry:.6g}" if isinstance(entry, float) and abs(entry) < 1e5 else str(entry)
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.exists():
+        for line in information.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory() -> str:
+    if not hasattr(os, "sysconf"):
+        return "memory unknown"
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB"
+
+
+def _load() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"

@@ -1,0 +1,97 @@
+"""Performance profiles (Dolan and Moré 2002), as in paper 004's Figures 5 to 7.
+
+P_k(q) is the share of instances on which method k is at most q times as bad as the best method.
+`python studies/performance_profile.py FILE_profile.csv` draws a profile that was written before;
+this needs matplotlib and nothing of tacit, so any interpreter that has it will do.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import importlib.util
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+Quality = Mapping[str, Mapping[str, float | None]]
+"""Quality by method and instance; less is better, None where a method did not get there."""
+
+
+def profile(quality: Quality) -> dict[str, list[tuple[float, float]]]:
+    """The steps (q, P(q)) of each method, from q = 1 on."""
+    instances = sorted({name for by_instance in quality.values() for name in by_instance})
+    best = {
+        name: min(_known(by_instance.get(name)) for by_instance in quality.values())
+        for name in instances
+    }
+    found = {}
+    for method, by_instance in quality.items():
+        ratios = [_ratio(_known(by_instance.get(name)), best[name]) for name in instances]
+        steps = sorted({1.0, *(ratio for ratio in ratios if math.isfinite(ratio))})
+        found[method] = [(q, sum(ratio <= q for ratio in ratios) / len(instances)) for q in steps]
+    return found
+
+
+def write_profile(quality: Quality, path: Path, title: str) -> None:
+    """Write a profile as CSV and, where matplotlib is at hand, draw it beside.
+
+    Args:
+        quality: What to compare.
+        path: The CSV file.
+        title: What is compared.
+    """
+    with path.open("w", newline="") as file:
+        file.write(f"# {title}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["method", "q", "share"])
+        for method, steps in profile(quality).items():
+            writer.writerows([method, f"{q:.6g}", f"{share:.6g}"] for q, share in steps)
+    if importlib.util.find_spec("matplotlib") is None:
+        print(f"{path.name}: not drawn, as matplotlib is not installed")
+    else:
+        draw(path)
+
+
+def draw(path: Path) -> Path:
+    """Draw a profile from its CSV file as SVG beside it."""
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    with path.open(newline="") as file:
+        title = file.readline().removeprefix("#").strip()
+        rows = list(csv.DictReader(file))
+    end = 1.05 * max(float(row["q"]) for row in rows) + 0.05
+    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    for method in dict.fromkeys(row["method"] for row in rows):
+        q = [float(row["q"]) for row in rows if row["method"] == method]
+        share = [float(row["share"]) for row in rows if row["method"] == method]
+        axes.step([*q, end], [*share, share[-1]], where="post", label=method)
+    if end > 10:
+        axes.set_xscale("log")
+    axes.set(xlim=(1, end), ylim=(0, 1.02), xlabel="q", ylabel="P(q)", title=title)
+    axes.legend(fontsize="small")
+    drawn = path.with_suffix(".svg")
+    figure.savefig(drawn, metadata={"Date": None})
+    pyplot.close(figure)
+    return drawn
+
+
+def main(paths: Sequence[str]) -> None:
+    """Draw profiles that were written before."""
+    for path in paths:
+        print(draw(Path(path)))
+
+
+def _known(value: float | None) -> float:
+    return math.inf if value is None else value
+
+
+def _ratio(value: float, best: float) -> float:
+    if not math.isfinite(value):
+        return math.inf
+    # Times of zero can be measured; there is nothing to divide by.
+    return value / best if best > 0 else (1.0 if value <= 0 else math.inf)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Paper 004, Table 6: real tables, on request beside tau-ARGUS' engine in the same run.
+
+`table6_trace.csv` has objective and bound over time. The peer's time limit is in whole minutes of
+processor time, so that it is given more time than tacit whenever the limit is no whole minute.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from studies.common import (
+    Results,
+    Run,
+    arguments,
+    count_exposed,
+    published_by_instance,
+    run_tacit,
+    shared_instance,
+    warm_up,
+)
+from studies.peers.environment import peer_python, peer_versions
+from studies.peers.peer import run_peer
+from tacit.problem import Problem
+
+INSTANCES = (
+    *("small", "example_2D", "targus", "table7", "table1", "hier13x7x7d", "cube8"),
+    *("enterprise500", "enterprise5k", "hier13", "hier13x13x13a", "hier16x16x16a"),
+    *("toy3dsarah", "ninenew", "osorio", "dale", "table8"),
+)
+WEIGHTS_OF_FILE = ("targus", "example_2D", "cube8", "enterprise500", "enterprise5k")
+"""Tables whose files have weights worth the name; all others are solved with weight 1."""
+COLUMNS = (
+    *("instance", "cells", "sensitive", "weights", "method", "seed", "time_limit", "status"),
+    *("stopped_by", "objective", "bound", "gap_pct", "seconds", "cpu_seconds", "iterations"),
+    *("suppressed", "exposed", "safe", "paper_A_gap_pct", "paper_B_gap_pct"),
+)
+TRACE_COLUMNS = ("instance", "method", "seconds", "objective", "bound")
+
+
+def main() -> None:
+    """Run the study."""
+    parser = arguments("Paper 004, Table 6", instances=INSTANCES, time_limit=60.0)
+    parser.add_argument(
+        "--peer", nargs="*", metavar="NAME", help="run pytauargus too: on these tables, or on all"
+    )
+    parser.add_argument(
+        "--peer-time-limit", type=float, default=60.0, help="seconds, rounded up to minutes"
+    )
+    asked = parser.parse_args()
+    with_peer = () if asked.peer is None else asked.peer or asked.instances
+    notes = [
+        f"paper 004, Table 6; time limit {asked.time_limit:g} s a run of tacit (the paper's: "
+        "3600 s)",
+        "weights and lower levels of most tables are not the paper's: compare in class only",
+    ]
+    if with_peer:
+        versions = peer_versions(peer_python())
+        notes.append("peer: " + ", ".join(f"{name} {text}" for name, text in versions.items()))
+    printed = published_by_instance(6)
+    warm_up()
+    with (
+        Results(asked.out / "table6.csv", COLUMNS, notes) as results,
+        Results(asked.out / "table6_trace.csv", TRACE_COLUMNS, notes, aloud=False) as traces,
+    ):
+        for name in asked.instances:
+            problem, weights = _instance(name)
+            own = run_tacit(problem, time_limit=asked.time_limit, seed=asked.seed)
+            runs: list[tuple[str, float, float | None, Run]] = [
+                ("auto", asked.time_limit, None, own)
+            ]
+            if name in with_peer:
+                minutes = math.ceil(asked.peer_time_limit / 60)
+                theirs, spent = _peer(problem, asked.peer_time_limit)
+                runs.append(("pytauargus opt", 60.0 * minutes, spent, theirs))
+            paper = printed.get(name, {})
+            for method, limit, cpu_seconds, run in runs:
+                results.add(
+                    {
+                        "instance": name,
+                        "cells": problem.cell_count,
+                        "sensitive": len(problem.sensitive),
+                        "weights": weights,
+                        "method": method,
+                        "seed": asked.seed if method == "auto" else None,
+                        "time_limit": limit,
+                        **run.entries(),
+                        "cpu_seconds": cpu_seconds,
+                        "paper_A_gap_pct": paper.get("gap_A_pct"),
+                        "paper_B_gap_pct": paper.get("gap_B_pct"),
+                    }
+                )
+                for point in run.trace:
+                    traces.add(
+                        {
+                            "instance": name,
+                            "method": method,
+                            "seconds": point.seconds,
+                            "objective": point.objective,
+                            "bound": point.bound,
+                        }
+                    )
+
+
+def _instance(name: str) -> tuple[Problem, str]:
+    problem = shared_instance(name)
+    if name in WEIGHTS_OF_FILE:
+        return problem, "file"
+    return problem.replace(weight=np.ones(problem.cell_count)), "unit"
+
+
+def _peer(problem: Problem, time_limit: float) -> tuple[Run, float]:
+    found = run_peer(problem, mode="opt", time_limit=time_limit)
+    mask = found.suppressed
+    run = Run(
+        status=found.ended,
+        stopped_by="gap" if found.ended == "done" else found.ended,
+        objective=found.objective,
+        bound=found.bound,
+        seconds=found.seconds,
+        suppressed=None if mask is None else int(mask.sum()),
+        exposed=None if mask is None else count_exposed(problem, np.flatnonzero(mask)),
+        trace=found.trace,
+    )
+    return run, round(found.cpu_seconds, 2)
+
+
+if __name__ == "__main__":
+    main()
