@@ -133,9 +133,9 @@ def test_nothing_to_decide() -> None:
     assert model.minimise(seconds=1).status == "infeasible"
 
 
-def hard() -> HighsMip:
+def hard(**options: Any) -> HighsMip:
     """A model that takes far longer than any test."""
-    return Cover(0, rows=70, columns=160, density=0.1).model()
+    return Cover(0, rows=70, columns=160, density=0.1).model(**options)
 
 
 def test_time_limit_holds_for_every_run() -> None:
@@ -159,11 +159,12 @@ def test_watcher_is_told_and_may_stop() -> None:
         return len(reports) >= 6
 
     start = time.monotonic()
-    found = hard().minimise(seconds=60, watch=watch)
+    found = hard(offset=1e5).minimise(seconds=60, watch=watch)
     assert found.status == "stopped"
     assert time.monotonic() - start < 20
     bounds = [report.bound for report in reports]
     assert bounds == sorted(bounds)
+    assert 1e5 < bounds[-1] <= found.bound < found.objective
     assert any(report.x is not None for report in reports)
     assert found.objective <= min(report.objective for report in reports)
 

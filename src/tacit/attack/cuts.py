@@ -127,10 +127,13 @@ class Separator:
         )
         told = attacker.learn(problem, everything)
         self.up, self.down = told.up, told.down
+        reopened = attacker.reopened(problem)
+        self._own_up = np.where(reopened, everything.up, told.up)
+        self._own_down = np.where(reopened, everything.down, told.down)
         self._asked = ~attacker.spares(problem)[problem.sensitive]
         self._always = problem.is_sensitive
         movable = (self.up > 0) | (self.down > 0)
-        movable |= attacker.reopened(problem)
+        movable |= reopened
         self._linear = _LinearSeparator(self.structure, movable, solver)
 
     def requests(self) -> Requests:
@@ -145,6 +148,10 @@ class Separator:
         """Sensitive cells with a sliding level, and the levels."""
         asked = self._asked & (self.problem.sliding_level > 0)
         return self.problem.sensitive[asked], self.problem.sliding_level[asked]
+
+    def own_room(self, cell: int) -> tuple[float, float]:
+        """How far a cell may rise and fall while it is itself attacked."""
+        return float(self._own_up[cell]), float(self._own_down[cell])
 
     def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
         """Violated cuts for a suppression vector, fractional or 0/1.
@@ -192,15 +199,17 @@ class Separator:
         """Cuts for sliding levels: what both sides charge together (3.16)."""
         found: list[tuple[SparseRow, int, int]] = []
         for cell, level in zip(*(each.tolist() for each in self.sliding()), strict=True):
-            own = (min(float(self.up[cell]), level), min(float(self.down[cell]), level))
+            rise, fall = self.own_room(cell)
+            own = (min(rise, level), min(fall, level))
             pair = Requests.both_sides(np.array([cell]), own[0], own[1])
+            pair = pair.positive()
             charge = np.zeros(self.problem.cell_count)
             settled = own[0] + own[1]
-            caps = np.full(2, level)
+            caps = np.full(len(pair), level)
             for number, cells, d in self._multipliers(pair, self.up, self.down, caps, y):
                 charge[cells] += self._charge(cells, d, level)
                 # The other side gets as far as the cell's own bound: count it as that.
-                settled -= own[number]
+                settled -= own[0] if pair.sides[number] > 0 else own[1]
             rest = 1.0 - settled / level
             if charge.any() and rest > 0:
                 cells = np.flatnonzero(charge)

@@ -151,12 +151,10 @@ class HighsModel:
         Raises:
             SolverError: The solver broke down; asking again cold may help.
         """
-        if cold:
-            self._check(self._highs.clearSolver(), "a cold start")
-        self.set_option("simplex_strategy", _STRATEGY[strategy])
-        self._check(self._highs.run(), "to solve the model")
-        status = self._highs.getModelStatus()
-        name = _STATUS.get(status, self._highs.modelStatusToString(status))
+        name = self._run(cold, strategy)
+        if name not in ("optimal", "infeasible", "unbounded"):
+            # The simplex methods rarely give up, and hardly ever both of them.
+            name = self._run(True, "dual" if strategy == "primal" else "primal")
         solution = self._highs.getSolution()
         return LinearSolution(
             name,
@@ -165,6 +163,14 @@ class HighsModel:
             float(self._highs.getInfo().objective_function_value),
             np.array(solution.col_dual),
         )
+
+    def _run(self, cold: bool, strategy: Strategy) -> str:
+        if cold:
+            self._check(self._highs.clearSolver(), "a cold start")
+        self.set_option("simplex_strategy", _STRATEGY[strategy])
+        self._check(self._highs.run(), "to solve the model")
+        status = self._highs.getModelStatus()
+        return str(_STATUS.get(status, self._highs.modelStatusToString(status)))
 
 
 _STATUS = {

@@ -42,6 +42,12 @@ class WholeSolution:
     objective: float
     bound: float
 
+    @property
+    def settled_bound(self) -> float:
+        """The bound; the objective itself where they differ by mere rounding."""
+        is_met = self.x is not None and self.objective - self.bound <= 1e-9 * abs(self.objective)
+        return self.objective if is_met else self.bound
+
 
 Watcher = Callable[[WholeSolution], bool]
 """Told how far the solver got (`x` only if it is new); returns True to stop it."""
@@ -189,8 +195,11 @@ class _Run:
             self._end.set()
 
     def _hear(self, kind: Any, _text: str, told: Any, reply: Any, _data: Any) -> None:
+        bound = float(told.mip_dual_bound)
         with self._news:
-            self._bound = max(self._bound, float(told.mip_dual_bound))
+            # An infinite bound is for the end: that there is no solution.
+            if np.isfinite(bound):
+                self._bound = max(self._bound, bound)
             if kind == highspy.cb.kCallbackMipImprovingSolution:
                 self._x = np.array(told.mip_solution)
                 self._objective = float(told.objective_function_value)

@@ -24,6 +24,7 @@ from tacit.methods.suppress.subproblems import Subproblems
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
+from tacit.solver.highs_mip import HighsMip, WholeSolution
 from tests.attack.tables import crossed, flat
 from tests.methods.suppress.tables import (
     ATTACKER_KIND,
@@ -105,7 +106,7 @@ def assert_optimal(instance: Instance, outcome: Outcome) -> None:
         assert all(point.bound <= optimum * (1 + 1e-7) for point in outcome.report.trace)
 
 
-def secondary_search(instance: Instance, **options: Any) -> Search:
+def search_of(instance: Instance, **options: Any) -> Search:
     """A search as `suppress` would begin it."""
     chosen = SuppressOptions(singletons=instance.singletons, **options)  # type: ignore[arg-type]
     return Search(instance.problem, chosen, instance.attackers)
@@ -147,11 +148,8 @@ def test_every_subproblem_leads_to_the_optimum(algorithm: str, form: str, own: b
 @pytest.mark.parametrize("kind", ["2-D", "coefficients", "infinite", "sliding", "global", "cube"])
 def test_cuts_object_to_unsafe_patterns_only(kind: str, own: bool, form: str) -> None:
     """Exposed patterns violate some cut, and no safe pattern violates any."""
-    if kind == "cube":
-        instance = cube(1, slides=True, colludes=True)
-    else:
-        instance = table(kind, 101)
-    search = secondary_search(instance, subproblem=form, own_cuts=own)
+    instance = cube(1, slides=True, colludes=True) if kind == "cube" else table(kind, 101)
+    search = search_of(instance, subproblem=form, own_cuts=own)
     subproblems = Subproblems(search)
     rng = np.random.default_rng(1)
     patterns = [
@@ -231,6 +229,36 @@ def test_any_radii_lead_to_the_optimum(radius: tuple[float, ...]) -> None:
         assert_optimal(instance, instance.suppress("stabilized", radius=radius))
 
 
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_cell_may_stand_alone_to_make_up_a_number(algorithm: str) -> None:
+    """Singletons need a third cell in their relation, which may be of no use elsewhere."""
+    A, sums = crossed([flat(3), flat(2)])
+    assert sums is not None
+    value = sums @ np.array([5.0, 6.0, 7.0, 8.0, 9.0, 4.0])
+    weight = np.full(12, 20.0)
+    row = np.flatnonzero(A[0])
+    weight[row[-1]] = 1.0
+    singleton = np.full(12, -1)
+    singleton[row[:2]] = [0, 1]
+    problem = Problem(
+        value=value,
+        upper=3 * value,
+        weight=weight,
+        relations=A,
+        rhs=A @ value,
+        sensitive=row[:2],
+        upper_level=1,
+        lower_level=1,
+        singleton=singleton,
+    )
+    instance = Instance(problem, singletons="local")
+    outcome = instance.suppress(algorithm)
+    assert_optimal(instance, outcome)
+    hidden = hidden_by(outcome)
+    assert hidden[row].sum() == 3
+    assert ((abs(A) @ hidden) == 1).any()
+
+
 @pytest.mark.parametrize("algorithm", ["benders", "stabilized"])
 def test_optimum_is_found_without_any_cut(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where subproblems have nothing to say, unsafe patterns are ruled out one by one."""
@@ -259,6 +287,24 @@ def test_loose_compact_model_is_put_right(monkeypatch: pytest.MonkeyPatch) -> No
         rounds += outcome.report.iterations > 1
         assert_optimal(instance, outcome)
     assert rounds > 0
+
+
+@pytest.mark.parametrize("algorithm", CLASSICAL)
+def test_solver_that_contradicts_itself_proves_nothing(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A master problem without solution is no proof while there is a safe pattern."""
+
+    def nothing(*_: Any, **__: Any) -> WholeSolution:
+        return WholeSolution("infeasible", None, np.inf, np.inf)
+
+    instance = cube(4)
+    honest = instance.suppress(algorithm)
+    assert honest.report.iterations > 0
+    monkeypatch.setattr(HighsMip, "minimise", nothing)
+    outcome = instance.suppress(algorithm)
+    assert outcome.status is Status.FEASIBLE
+    assert outcome.report.bound < (outcome.report.objective or 0)
 
 
 def test_too_large_a_compact_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

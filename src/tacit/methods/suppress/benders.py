@@ -126,7 +126,8 @@ class _Decomposition:
     def exhausted(self) -> None:
         """No pattern is left that meets the cuts, but for regions that were left out."""
         search = self._search
-        if np.isfinite(search.objective):
-            search.raise_bound(self.master.explored)
-        else:
+        if search.best is None:
             search.stopped_by = "infeasible"
+        elif np.isfinite(self.master.explored):
+            # Otherwise the solver contradicts itself, and nothing is proven.
+            search.raise_bound(self.master.explored)

@@ -153,7 +153,9 @@ class Master:
         needs = np.zeros(len(whole), bool)
         levels = problem.lower_level + problem.upper_level + problem.sliding_level
         needs[problem.sensitive[levels > 0]] = True
-        needs[self.cells[self.weight > 0]] = True
+        if len(search.crowd_rows()[0]) == 0:
+            # Otherwise a cell may be suppressed just to keep singletons company.
+            needs[self.cells[self.weight > 0]] = True
         lonely = 2 * counted - total[row]
         violated = np.flatnonzero(needs[A.indices] & useful[A.indices] & (lonely > 1e-6))
         violated = violated[np.argsort(-lonely[violated], kind="stable")[:most]]

@@ -89,8 +89,8 @@ class WholeMaster:
         finally:
             if region is not None:
                 self._model.delete_rows(np.array([self._model.row_count - 1]))
-        bound = self._settled(found)
-        if region is None:
+        bound = found.settled_bound
+        if region is None and found.status != "infeasible":
             search.raise_bound(min(bound, self.explored))
         hidden = None if found.x is None else self.relaxation.full(found.x) > 0.5
         return Answer(found.status, hidden, bound)
@@ -121,9 +121,3 @@ class WholeMaster:
         """Hamming distance from a pattern, (5), as a row and a constant."""
         inside = centre[self.relaxation.cells]
         return sparse.csr_array(np.where(inside, -1.0, 1.0)[None, :]), float(inside.sum())
-
-    @staticmethod
-    def _settled(found: WholeSolution) -> float:
-        """The bound, without what is mere rounding once the optimum is found."""
-        near = found.objective - 1e-9 * abs(found.objective)
-        return found.objective if found.bound >= near else found.bound

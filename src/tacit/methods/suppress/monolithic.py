@@ -40,9 +40,8 @@ def monolithic(search: Search) -> None:
         search.iterations += 1
         found = model.solve(constructor)
         if found.status == "infeasible":
-            if np.isfinite(search.objective):
-                search.raise_bound(search.objective)
-            else:
+            # With a safe pattern at hand the solver contradicts itself, and nothing is proven.
+            if search.best is None:
                 search.stopped_by = "infeasible"
             return
         if found.status == "optimal" and found.x is not None:
@@ -262,8 +261,8 @@ class _CompactModel:
         )
         if found.x is not None:
             self._offer(found.x, constructor)
-        near = found.objective - 1e-9 * abs(found.objective)
-        search.raise_bound(found.objective if found.bound >= near else found.bound)
+        if found.status != "infeasible":
+            search.raise_bound(found.settled_bound)
         return found
 
     def pattern(self, x: Floats) -> Booleans:
