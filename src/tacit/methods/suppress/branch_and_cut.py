@@ -200,9 +200,11 @@ class Tree:
         if exposed is None:
             search.offer(hidden)
             return True
-        rival, missed = exposed
+        separator, missed = exposed[0].separator, exposed[1]
+        # A sliding level may be shared out in any way: what was missed is only one of them.
+        asked = None if len(separator.sliding()[0]) else missed
         # The solver may not learn this now, but it will when it separates next.
-        master.add(rival.separator.cuts(hidden.astype(np.float64), missed))
+        master.add(separator.cuts(hidden.astype(np.float64), asked))
         return False
 
     def repair(self, y: Floats, guide: Floats) -> None:

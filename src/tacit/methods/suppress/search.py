@@ -157,8 +157,10 @@ class Search:
         """Take note of a proven bound on the objective of all safe patterns."""
         if self._integral:
             bound = float(np.ceil(bound - 1e-6))
-        bound = min(bound, self.objective)
-        if bound > self.bound + 1e-9 * abs(self.bound):
+        if bound >= self.objective - 1e-9 * abs(self.objective):
+            # What is left is rounding.
+            bound = self.objective
+        if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
             self.bound = bound
             self._note()
             self.observer.on_bound(self.seconds, bound)
@@ -169,6 +171,8 @@ class Search:
         if objective >= self.objective or not self.allows(hidden) or self.first_exposed(hidden):
             return False
         self.best, self.objective = hidden.copy(), objective
+        # Two sums of the same weights may differ in the last digit.
+        self.bound = min(self.bound, objective)
         self._note()
         self.observer.on_solution(self.seconds, objective)
         return True
