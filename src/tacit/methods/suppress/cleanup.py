@@ -26,6 +26,21 @@ def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> B
     """
     if search.finished():
         return hidden
+    hidden = _guarded_clean_up(search, hidden, guide)
+    if any(len(rival.separator.sliding()[0]) for rival in search.rivals):
+        # Guards share sliding levels out between the sides once and for all; the attacker
+        # looks at both sides anew.
+        for cell in np.flatnonzero(hidden & search.secondary).tolist():
+            fewer = hidden.copy()
+            fewer[cell] = False
+            if search.finished():
+                break
+            if search.allows(fewer) and search.first_exposed(fewer) is None:
+                hidden = fewer
+    return hidden
+
+
+def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None) -> Booleans:
     hidden = hidden.copy()
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide

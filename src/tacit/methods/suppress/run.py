@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.errors import ProblemError, TacitError
+from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import obstacles
@@ -82,24 +82,41 @@ def suppress(
     observer = observer or Observer()
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
-    reasons = obstacles(search)
-    if reasons:
-        return _infeasible(chosen, reasons, search)
-    if len(problem.sensitive) == 0:
-        search.offer(np.zeros(problem.cell_count, bool))
-        search.raise_bound(0.0)
-        search.stopped_by = "gap"
-    else:
-        module, function = _ALGORITHMS[chosen.algorithm]
-        run = getattr(importlib.import_module(f"tacit.methods.suppress.{module}"), function)
-        try:
-            run(search)
-        except KeyboardInterrupt:
-            search.stopped_by = "user"
-        search.finished()
+    try:
+        reasons = obstacles(search)
+        if reasons:
+            return _infeasible(chosen, reasons, search)
+        _run(search)
+    except KeyboardInterrupt:
+        search.stopped_by = "user"
+    search.finished()
     outcome = _outcome(search)
     observer.on_end(outcome)
     return outcome
+
+
+def _run(search: Search) -> None:
+    if len(search.problem.sensitive) == 0:
+        search.offer(np.zeros(search.problem.cell_count, bool))
+        search.raise_bound(0.0)
+        search.stopped_by = "gap"
+        return
+    module, function = _ALGORITHMS[search.options.algorithm]
+    algorithm = getattr(importlib.import_module(f"tacit.methods.suppress.{module}"), function)
+    algorithm(search)
+    if search.best is not None and search.stopped_by in ("", "gap", "heuristic"):
+        _tidy(search)
+
+
+def _tidy(search: Search) -> None:
+    """Publish what the best pattern suppresses for nothing: cells that cost nothing."""
+    assert search.best is not None
+    idle = np.flatnonzero(search.best & search.secondary & (search.problem.weight == 0))
+    for cell in idle.tolist():
+        assert search.best is not None
+        fewer = search.best.copy()
+        fewer[cell] = False
+        search.tidy(fewer)
 
 
 def _weights(problem: Problem, weights: Any) -> Any:
@@ -111,8 +128,6 @@ def _weights(problem: Problem, weights: Any) -> Any:
         return np.where(problem.value == 0, 1.0, np.abs(problem.value))
     if weights == "given":
         return problem.weight
-    from tacit.errors import InputError
-
     raise InputError(f"weights must be 'given', 'unit', 'value' or an array; not {weights!r}")
 
 

@@ -170,12 +170,16 @@ class Search:
         objective = self.weigh(hidden)
         if objective >= self.objective or not self.allows(hidden) or self.first_exposed(hidden):
             return False
-        self.best, self.objective = hidden.copy(), objective
         # Two sums of the same weights may differ in the last digit.
-        self.bound = min(self.bound, objective)
+        self.best, self.objective = hidden.copy(), max(objective, self.bound)
         self._note()
         self.observer.on_solution(self.seconds, objective)
         return True
+
+    def tidy(self, hidden: Booleans) -> None:
+        """Take a pattern within the best one that is as good and safe, too."""
+        if self.allows(hidden) and not self.exposed(hidden):
+            self.best = hidden.copy()
 
     def allows(self, hidden: Booleans) -> bool:
         """Are all conditions met that have nothing to do with attackers?"""
