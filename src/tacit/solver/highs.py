@@ -79,6 +79,8 @@ class HighsModel:
             "solver": "simplex",
             "primal_feasibility_tolerance": tolerance,
             "dual_feasibility_tolerance": tolerance,
+            # The primal simplex method has been seen to cycle: give up, and try the other way.
+            "simplex_iteration_limit": 20_000 + 10 * sum(A.shape),
         }
         for name, setting in settings.items():
             self.set_option(name, setting)
