@@ -23,7 +23,7 @@ from tests.methods.suppress.tables import (
     seeded_instance,
 )
 
-SEEDS = 20
+SEEDS = 14
 """Tables of each kind."""
 
 
@@ -130,7 +130,7 @@ def medium_table(seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     structures: list[tuple[Matrix, Matrix]] = [
         crossed([flat(4), flat(4)]),
-        crossed([flat(3), flat(3), flat(2)]),
+        crossed([flat(3), flat(2), flat(2)]),
         crossed([flat(2), flat(6)]),
         linked([flat(3), flat(3)], [flat(3), flat(4)]),
     ]
@@ -152,9 +152,9 @@ def medium_table(seed: int) -> Problem:
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(10))
 def test_medium_tables_against_the_compact_model(seed: int) -> None:
-    """On tables of 21 to 48 cells the optimum is that of the compact model, solved by a MIP."""
+    """On tables of 21 to 36 cells the optimum is that of the compact model, solved by a MIP."""
     problem = medium_table(seed)
     expected = compact_optimum(problem)
     judge = BruteForce(problem)

@@ -124,7 +124,7 @@ def run(problem: Problem, algorithm: str, *, is_small: bool = True, **options: A
     return outcome
 
 
-@pytest.mark.parametrize("limit", [1e-6, 0.01, 0.05, 0.15])
+@pytest.mark.parametrize("limit", [1e-6, 0.01, 0.1])
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_tiny_time_limits(algorithm: str, kind: str, limit: float) -> None:
@@ -168,7 +168,7 @@ def interrupt_at(moment: int) -> Callable[[Listener, str], None]:
     return act
 
 
-@pytest.mark.parametrize("moment", [2, 3, 4, 6, 10, 17, 30, 60, 100, 200])
+@pytest.mark.parametrize("moment", [2, 3, 5, 10, 30, 80, 200])
 @pytest.mark.parametrize("kind", ["1H2D", "3-D"])
 @pytest.mark.parametrize("algorithm", EXACT)
 def test_interrupt_from_any_callback(algorithm: str, kind: str, moment: int) -> None:

@@ -186,7 +186,7 @@ def test_the_optimum_depends_on_the_table_only(algorithm: str, kind: str) -> Non
         assert same_weight(dearer.report.objective, thousandfold)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_more_demands_are_never_cheaper(seed: int) -> None:
     """Higher levels, another sensitive cell, or one more cell to publish cost as much or more."""
     problem = medium_table(40 + seed)
@@ -213,7 +213,7 @@ def test_more_demands_are_never_cheaper(seed: int) -> None:
 @pytest.mark.parametrize("algorithm", HEURISTIC)
 def test_heuristics_lie_between_the_optimum_and_everything(algorithm: str, kind: str) -> None:
     """Never lighter than the optimum, never heavier than all that may be suppressed."""
-    for seed in range(100, 108):
+    for seed in range(100, 104):
         problem = seeded_instance(kind, seed).problem
         best = protect(problem, "auto").report.objective
         found = protect(problem, algorithm).report.objective
@@ -240,7 +240,7 @@ def lazy_cells(problem: Problem, hidden: Booleans) -> list[int]:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_no_cell_is_suppressed_for_nothing(algorithm: str, kind: str) -> None:
     """After the clean-up no single secondary cell of positive weight could be published again."""
-    for seed in range(200, 206):
+    for seed in range(200, 203):
         problem = seeded_instance(kind, seed).problem
         problem = problem.replace(sliding_level=None)
         outcome = protect(problem, algorithm)
