@@ -335,7 +335,9 @@ def test_faults_are_named_with_their_line(
 def test_fault_in_compressed_file_names_the_line_of_the_text(tmp_path: Path) -> None:
     """Lines are counted after decompression, blank lines included."""
     path = tmp_path / "table.jj.gz"
-    path.write_bytes(gzip.compress(SMALL.replace(b"\n", b"\r\n\r\n").replace(b" u ", b" q ")))
+    path.write_bytes(
+        gzip.compress(SMALL.replace(b"\n", b"\r\n\r\n").replace(b" u ", b" q "), mtime=0)
+    )
     with pytest.raises(InputError, match=re.escape(f"{path}:7: the status")):
         read_jj(path)
 
