@@ -2,34 +2,37 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Optional parts to install, such as EXTRAS=spark.
+EXTRAS ?=
+INSTALLED := $(VENV)/installed$(if $(EXTRAS),-$(EXTRAS))
 
 .PHONY: demo test check pytest format bench clean
 
-demo: $(VENV)/installed
+demo: $(INSTALLED)
 	$(BIN)/tacit demo
 
 test: check pytest
 
-check: $(VENV)/installed
+check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-pytest: $(VENV)/installed
+pytest: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-format: $(VENV)/installed
+format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed
+bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
 
-$(VENV)/installed: pyproject.toml
+$(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --editable '.$(if $(EXTRAS),[$(EXTRAS)])' --group dev
 	touch $@
 
 clean:

@@ -17,38 +17,58 @@ __all__ = [
     "Attack",
     "Attacker",
     "Audit",
+    "Bounds",
+    "Dominance",
     "EvidenceError",
+    "GroupDisclosure",
     "Hierarchy",
     "HierarchyError",
     "InputError",
     "Intervals",
+    "IntervalsOptions",
     "Knowledge",
+    "Manual",
+    "MicrodataError",
+    "MinFrequency",
+    "NoReleaseError",
     "Observer",
     "Options",
     "Outcome",
+    "PPercent",
+    "PriorPosterior",
     "Problem",
     "ProblemError",
+    "Release",
     "Report",
+    "Request",
+    "SmallCounts",
     "SolverError",
     "Status",
     "SuppressOptions",
     "Suppression",
     "Table",
     "TableError",
+    "TabulationReport",
     "TacitError",
     "Values",
     "Violation",
+    "Weighting",
+    "ZeroCells",
     "__version__",
     "audit",
     "examples",
     "generators",
+    "intervals",
     "problem_from_frames",
     "problem_to_frame",
     "problem_to_frames",
+    "protect",
     "read_audit",
     "read_jj",
     "read_solution",
+    "rules",
     "suppress",
+    "tabulate",
     "write_audit",
     "write_jj",
 ]
@@ -57,18 +77,30 @@ _HOMES = {
     "Attack": "tacit.attack.sweep",
     "Attacker": "tacit.attack.knowledge",
     "Audit": "tacit.attack.audit",
+    "Bounds": "tacit.table",
+    "Dominance": "tacit.rules",
     "EvidenceError": "tacit.attack.evidence",
+    "GroupDisclosure": "tacit.rules",
     "Hierarchy": "tacit.hierarchy",
     "HierarchyError": "tacit.errors",
     "InputError": "tacit.errors",
     "Intervals": "tacit.outcome",
+    "IntervalsOptions": "tacit.methods.intervals.options",
     "Knowledge": "tacit.attack.knowledge",
+    "Manual": "tacit.rules",
+    "MinFrequency": "tacit.rules",
+    "NoReleaseError": "tacit.release",
     "Observer": "tacit.observer",
     "Options": "tacit.options",
     "Outcome": "tacit.outcome",
+    "PPercent": "tacit.rules",
+    "PriorPosterior": "tacit.rules",
     "Problem": "tacit.problem",
     "ProblemError": "tacit.errors",
+    "Release": "tacit.release",
     "Report": "tacit.outcome",
+    "Request": "tacit.rules",
+    "SmallCounts": "tacit.rules",
     "SolverError": "tacit.errors",
     "Status": "tacit.outcome",
     "SuppressOptions": "tacit.methods.suppress.options",
@@ -78,24 +110,31 @@ _HOMES = {
     "TacitError": "tacit.errors",
     "Values": "tacit.outcome",
     "Violation": "tacit.problem",
+    "Weighting": "tacit.table",
+    "ZeroCells": "tacit.rules",
     "audit": "tacit.attack.audit",
+    "intervals": "tacit.methods.intervals.run",
     "problem_from_frames": "tacit.io.frames",
     "problem_to_frame": "tacit.io.frames",
     "problem_to_frames": "tacit.io.frames",
+    "protect": "tacit.release",
     "read_audit": "tacit.io.audits",
     "read_jj": "tacit.io.jj",
     "read_solution": "tacit.io.solutions",
     "suppress": "tacit.methods.suppress.run",
+    "MicrodataError": "tacit.microdata",
+    "TabulationReport": "tacit.microdata",
+    "tabulate": "tacit.microdata",
     "write_audit": "tacit.io.audits",
     "write_jj": "tacit.io.jj",
 }
 """The module that each public name comes from."""
 
-_ROOMS = ("examples", "generators")
+_ROOMS = ("examples", "generators", "rules")
 """Subpackages that are public as they are."""
 
 if TYPE_CHECKING:
-    from tacit import examples, generators
+    from tacit import examples, generators, rules
     from tacit.attack.audit import Audit, audit
     from tacit.attack.evidence import EvidenceError
     from tacit.attack.knowledge import Attacker, Knowledge
@@ -113,13 +152,28 @@ if TYPE_CHECKING:
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.solutions import read_solution
+    from tacit.methods.intervals.options import IntervalsOptions
+    from tacit.methods.intervals.run import intervals
     from tacit.methods.suppress.options import SuppressOptions
     from tacit.methods.suppress.run import suppress
+    from tacit.microdata import MicrodataError, TabulationReport, tabulate
     from tacit.observer import Observer
     from tacit.options import Options
     from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
     from tacit.problem import Problem, Violation
-    from tacit.table import Table
+    from tacit.release import NoReleaseError, Release, protect
+    from tacit.rules import (
+        Dominance,
+        GroupDisclosure,
+        Manual,
+        MinFrequency,
+        PPercent,
+        PriorPosterior,
+        Request,
+        SmallCounts,
+        ZeroCells,
+    )
+    from tacit.table import Bounds, Table, Weighting
 else:
     # Hidden from type checkers, which would otherwise take every misspelt name for granted.
     def __getattr__(name):

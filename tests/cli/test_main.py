@@ -36,12 +36,13 @@ def test_help_imports_nothing_heavy() -> None:
         "except SystemExit as ended:\n"
         "    assert ended.code == 0\n"
         "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'pyscipopt', 'narwhals', 'rich'}\n"
+        "heavy |= {'duckdb'}\n"
         "heavy &= set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "modules = {name for name in COMMANDS if f'tacit.cli.commands.{name}' in sys.modules}\n"
         "assert modules == set(sys.argv[1:]), modules\n"
     )
-    for arguments in ([], ["audit"], ["protect"], ["demo"]):
+    for arguments in ([], ["audit"], ["protect"], ["demo"], ["tabulate"]):
         found = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
         )
@@ -79,8 +80,8 @@ def test_a_process_ends_with_the_exit_code_of_its_command(files: Files) -> None:
         (["versions", "--frob"], "unrecognized arguments: --frob"),
         (["generate", "2d", "--seed", "-1", "--out", "a.jj"], "--seed"),
         (["generate", "2d", "--se", "1", "--out", "a.jj"], "unrecognized arguments: --se"),
-        (["protect", "a.jj", "--method", "round"], "no method 'round' (yet); there is: suppress"),
-        (["protect", "a.jj", "--algorithm", "modular"], "no algorithm 'modular' (yet); there is"),
+        (["protect", "a.jj", "--method", "magic"], "no method 'magic' (yet); there is: suppress"),
+        (["protect", "a.jj", "--algorithm", "magic"], "no algorithm 'magic' (yet); there is"),
         (["protect", "a.jj", "--time-limit", "0"], "'0' is not a number above 0"),
         (["protect", "a.jj", "--gap", "inf"], "'inf' is not a number of at least 0"),
         (["protect", "a.jj", "--seed", "1000000001"], "above the largest seed"),

@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import tacit
 from tacit import examples
-from tacit.cli.outcomes import guarantee, summary
+from tacit.cli.outcomes import summary
 
 EXAMPLE = examples.get("003-figure-11")
 assert EXAMPLE.suppressed is not None
 SUPPRESSED = EXAMPLE.suppressed
-
-
-def test_nothing_is_guaranteed_without_an_audit() -> None:
-    """Only an audit that found a pattern safe can guarantee anything."""
-    solution = tacit.Suppression(EXAMPLE.problem.is_sensitive)
-    outcome = tacit.Outcome(status=tacit.Status.FEASIBLE, solution=solution)
-    assert guarantee(outcome, EXAMPLE.problem).startswith("none: ")
-    audited = tacit.Outcome(
-        status=tacit.Status.FEASIBLE,
-        solution=solution,
-        audit=tacit.audit(EXAMPLE.problem, solution),
-    )
-    assert guarantee(audited, EXAMPLE.problem).startswith("none: ")
-
-
-def test_many_attackers_are_not_all_named() -> None:
-    """The sentence stays short; who else was considered is counted."""
-    attackers = [
-        tacit.Attacker.respondent({}, alone=(), name=f"respondent {number}") for number in range(5)
-    ]
-    found = tacit.audit(EXAMPLE.problem, SUPPRESSED, attackers=attackers)
-    outcome = tacit.Outcome(
-        status=tacit.Status.FEASIBLE, solution=tacit.Suppression(SUPPRESSED), audit=found
-    )
-    told = guarantee(outcome, EXAMPLE.problem)
-    assert told.startswith(
-        "respondent 0, respondent 1, respondent 2 and 2 more (each knowing its own) cannot deduce"
-    )
 
 
 def test_why_a_search_ended_is_told() -> None:
@@ -53,3 +27,20 @@ def test_why_a_search_ended_is_told() -> None:
         assert summary(outcome, EXAMPLE.problem)[0] == line
     hopeless = tacit.Outcome(status=tacit.Status.INFEASIBLE, stopped_by="infeasible")
     assert summary(hopeless, EXAMPLE.problem)[0] == "status      infeasible"
+
+
+def test_an_outcome_that_nobody_audited_guarantees_nothing() -> None:
+    """The last line says so."""
+    outcome = tacit.Outcome(status=tacit.Status.FEASIBLE, solution=tacit.Suppression(SUPPRESSED))
+    assert summary(outcome, EXAMPLE.problem)[-1].startswith("guarantee   none: ")
+
+
+def test_intervals_are_counted_apart() -> None:
+    """Cells published as intervals are not called suppressed."""
+    problem = EXAMPLE.problem
+    lower = np.where(SUPPRESSED, problem.value - 1, problem.value)
+    outcome = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=tacit.Intervals(lower, problem.value + 0.0)
+    )
+    (line,) = [line for line in summary(outcome, problem) if line.startswith("intervals")]
+    assert line == "intervals   4 of 16 cells: 1 sensitive, 3 secondary"

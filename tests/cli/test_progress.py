@@ -94,3 +94,24 @@ def test_a_live_line_shows_a_search(
             progress.on_start("suppress")
             progress.on_solution(1.0, 2500.0)
         assert "best 2500" in capfd.readouterr().err
+
+
+def test_work_that_cannot_stop_gracefully_leaves_ctrl_c_alone(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Ctrl-C keeps its usual meaning, and a task of unknown length is not called a search."""
+    now = 100.0
+
+    def work() -> None:
+        nonlocal now
+        display = PlainLines(seconds=5, clock=lambda: now)
+        with Progress(display, clock=lambda: now, stops_gracefully=False) as progress:
+            progress.on_start("tabulate")
+            now += 6
+            progress.should_stop()
+            progress.on_progress(3, 4)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert capfd.readouterr().err == "tabulate: 3 of 4 (75%), 6 s\n"

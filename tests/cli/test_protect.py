@@ -12,7 +12,6 @@ import pytest
 
 import tacit
 from tacit import examples
-from tacit.cli.commands import protect as command
 from tacit.cli.main import main
 from tacit.cli.progress import Progress
 from tacit.io.jj import read_jj, read_jj_status, write_jj
@@ -102,6 +101,20 @@ def test_the_pattern_is_written(
         np.testing.assert_array_equal(read_jj(out).weight, read_jj(files.table).weight)
 
 
+def test_the_published_cells_are_written(files: Files) -> None:
+    """A table without codes is published by the numbers of its cells."""
+    out, result = files.folder / "out.csv", files.folder / "result.json"
+    assert _protect(files.table, "--weights", "unit", "--out", out, "--json", result) == 0
+    header, *rows = out.read_text().splitlines()
+    assert header == "cell,value,status"
+    value = read_jj(files.table).value
+    suppressed = json.loads(result.read_text())["suppressed"]
+    for cell, row in enumerate(rows):
+        hidden = cell in suppressed
+        shown = "" if hidden else f"{value[cell]:g}"
+        assert row == f"{cell},{shown},{'suppressed' if hidden else 'published'}"
+
+
 def test_weights_decide_what_is_best(files: Files) -> None:
     """Costs of the file, units and values give three objectives of the same patterns."""
     problem = read_jj(files.table)
@@ -160,7 +173,7 @@ def test_stopped_before_any_pattern_is_code_3(
 ) -> None:
     """Nothing is called safe that is not known to be."""
     interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time")
-    monkeypatch.setattr(tacit, "suppress", lambda *_, **__: interrupted)
+    monkeypatch.setattr("tacit.methods.suppress.run.suppress", lambda *_, **__: interrupted)
     out = files.folder / "result.json"
     assert _protect(files.table, "--json", out) == 3
     assert "stopped before any safe pattern was known" in capsys.readouterr().err
@@ -209,11 +222,11 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     """What is typed is what the method gets."""
     seen: dict[str, Any] = {}
 
-    def suppress(_problem: Problem, **given: Any) -> tacit.Outcome:
-        seen.update(given)
+    def suppress(problem: Problem, **given: Any) -> tacit.Outcome:
+        seen.update(given, weight=problem.weight.tolist())
         return tacit.Outcome(status=tacit.Status.INTERRUPTED)
 
-    monkeypatch.setattr(tacit, "suppress", suppress)
+    monkeypatch.setattr("tacit.methods.suppress.run.suppress", suppress)
     typed = (
         "--method suppress --algorithm stabilized --time-limit 7.5 --gap 0.01 --seed 5 "
         "--weights value --max-suppressed 9 --subproblem meth4 --radius 0.1,1 --tolerance 1e-3"
@@ -225,8 +238,7 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         "time_limit": 7.5,
         "gap": 0.01,
         "seed": 5,
-        "weights": "value",
-        "singletons": "ignore",
+        "weight": read_jj(files.table).value.tolist(),
         "max_suppressed": 9,
         "subproblem": "meth4",
         "radius": (0.1, 1.0),
@@ -239,7 +251,7 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     [
         (["--radius", "0.5"], "--radius has no effect on algorithm auto"),
         (["--algorithm", "paths", "--subproblem", "meth2"], "--subproblem has no effect"),
-        (["--out", "{}/out.csv"], "must end in .jj, .jj.gz or .txt"),
+        (["--out", "{}/out.xls"], "must end in one of .csv, .csv.gz, .parquet, .jj, .jj.gz, .txt"),
         (["--out", "{}/nowhere/out.jj"], "the directory of this output does not exist"),
         (["--out", "{}/table.jj"], "this output would replace an input"),
         (["--out", "{}/same.txt", "--json", "{}/same.txt"], "named for two outputs"),
@@ -264,7 +276,8 @@ def test_singletons_matter_where_they_are_known(
     problem = read_jj(files.table)
     singleton = np.full(problem.cell_count, -1)
     singleton[problem.sensitive] = 7
-    monkeypatch.setattr(command, "read_problem", lambda _: problem.replace(singleton=singleton))
+    known = problem.replace(singleton=singleton)
+    monkeypatch.setattr("tacit.io.jj.read_jj", lambda _: known)
     assert _protect(files.table, "--singletons", "respondents") == 0
     told = capsys.readouterr().out
     assert "neither a reader who knows" in told

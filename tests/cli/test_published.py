@@ -1,14 +1,14 @@
-"""What a reader sees of a table."""
+"""Excerpts of what a reader sees."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tacit.cli.published import Excerpt, Published
+import tacit
+from tacit.cli.published import Excerpt
 from tacit.hierarchy import Hierarchy
+from tacit.release import Published
 from tacit.table import Table
 
 TABLE = Table.from_cube(
@@ -20,30 +20,23 @@ TABLE = Table.from_cube(
 )
 
 
-def _published(*codes: tuple[str, str]) -> Published:
-    """The table without the cells of these codes."""
+def _mask(*codes: tuple[str, str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     cells = zip(TABLE.codes("industry").tolist(), TABLE.codes("region").tolist(), strict=True)
-    return Published.of(TABLE, np.array([cell in codes for cell in cells]))
+    return np.array([cell in codes for cell in cells])
 
 
-def test_a_csv_holds_values_or_x(tmp_path: Path) -> None:
-    """Each cell has a line; values keep their decimals, and suppressed ones leave no trace."""
-    out = tmp_path / "published.csv"
-    published = _published(("A1", "S"), ("A2", "S"))
-    published.write_csv(out, "turnover")
-    lines = out.read_text().splitlines()
-    assert lines[0] == "industry,region,turnover"
-    assert len(lines) == TABLE.cell_count + 1
-    assert "A1,N,1111.5" in lines
-    assert "A1,S,x" in lines
-    for secret in ("2222", "4040"):
-        assert secret not in out.read_text()
-        assert secret not in repr(published)
+def _published(solution: tacit.Suppression | tacit.Intervals) -> Published:
+    return Published.of(TABLE, tacit.Outcome(status=tacit.Status.FEASIBLE, solution=solution))
+
+
+def _excerpt(*codes: tuple[str, str], most: int = 8) -> Excerpt:
+    """An excerpt of the table without the cells of these codes."""
+    return Excerpt.of(_published(tacit.Suppression(_mask(*codes))), most)
 
 
 def test_the_excerpt_is_where_most_is_missing() -> None:
     """Of all totals with their parts, the one with most x is shown, aligned."""
-    excerpt = _published(("A1", "N"), ("A1", "S"), ("A2", "N"), ("A2", "S")).excerpt()
+    excerpt = _excerpt(("A1", "N"), ("A1", "S"), ("A2", "N"), ("A2", "S"))
     assert excerpt.title == "industry A by region Total"
     assert excerpt.plain().splitlines() == [
         "      Total       N     S",
@@ -53,9 +46,20 @@ def test_the_excerpt_is_where_most_is_missing() -> None:
     ]
 
 
+def test_intervals_are_shown_with_their_ends() -> None:
+    """A cell that is published as an interval shows both ends, not its value."""
+    wide = _mask(("A1", "N"))
+    solution = tacit.Intervals(
+        np.where(wide, 1000.0, TABLE.value), np.where(wide, 1250.5, TABLE.value)
+    )
+    shown = Excerpt.of(_published(solution)).plain()
+    assert "1000..1250.5" in shown
+    assert "1111.5" not in shown
+
+
 def test_a_table_of_large_families_has_an_excerpt_too() -> None:
     """Where no part is small enough, a larger one has to do."""
-    assert len(_published().excerpt(most=1).columns) == 3
+    assert len(_excerpt(most=1).columns) == 3
 
 
 def test_a_terminal_gets_it_drawn(

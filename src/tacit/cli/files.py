@@ -12,19 +12,37 @@ from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from tacit.problem import Problem
+    from tacit.table import Table
+
+
+INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
+
+
+def is_job(path: Path) -> bool:
+    """Whether an input is a job, by its name."""
+    return path.suffix.lower() == ".toml"
 
 
 def read_problem(path: Path) -> Problem:
-    """Read an input.
+    """Read an input; the data of a job are tabulated and judged.
 
     Raises:
-        InputError: The file is of a kind that is not known, or cannot be read.
+        InputError: The file cannot be read, or what it says cannot be done.
     """
-    if path.suffix.lower() == ".toml":
-        raise InputError("TOML jobs are not supported yet; give a .jj or .jj.gz file", path=path)
-    from tacit.io.jj import read_jj
+    if not is_job(path):
+        from tacit.io.jj import read_jj
 
-    return read_jj(path)
+        return read_jj(path)
+    from tacit.jobs import job_problem, read_job
+
+    return as_problem(job_problem(read_job(path)))
+
+
+def as_problem(source: Table | Problem) -> Problem:
+    """What algorithms see of it."""
+    from tacit.problem import Problem
+
+    return source if isinstance(source, Problem) else source.problem()
 
 
 def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> None:

@@ -21,9 +21,10 @@ from tacit.version import __version__
 
 COMMANDS = {
     "demo": "a complete run on generated data; no arguments needed",
-    "protect": "suppress as little as possible so that nothing sensitive can be deduced",
+    "protect": "lose as little as possible so that nothing sensitive can be deduced",
     "audit": "is a publication safe? what can be deduced from it, with evidence",
     "info": "what an input is, and what is wrong with it",
+    "tabulate": "from microdata to a table with every total",
     "generate": "write a generated table",
     "versions": "versions of tacit and of what it builds on",
 }

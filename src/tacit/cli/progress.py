@@ -44,6 +44,8 @@ class Progress(Observer):
         display: Where to show it.
         time_limit: Seconds that each task may take, where that is known.
         clock: Tells the time in seconds.
+        stops_gracefully: Whether the tasks end with what they know at the first Ctrl-C; without,
+            Ctrl-C keeps its usual meaning.
     """
 
     def __init__(
@@ -51,23 +53,34 @@ class Progress(Observer):
         display: Display,
         time_limit: float | None = None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        stops_gracefully: bool = True,
     ):
         self._display = display
         self._time_limit = time_limit
         self._clock = clock
+        self._stops_gracefully = stops_gracefully
         self._interrupts = Interrupts(lambda: display.note(_STOPPING), display.close)
         self._search: _Search | None = None
         self._looked = clock()
 
     @classmethod
-    def on_stderr(cls, *, quiet: bool = False, time_limit: float | None = None) -> Progress:
+    def on_stderr(
+        cls,
+        *,
+        quiet: bool = False,
+        time_limit: float | None = None,
+        stops_gracefully: bool = True,
+    ) -> Progress:
         """A live line on a terminal, a plain line now and then elsewhere, nothing if quiet."""
-        if quiet:
-            return cls(Silence(), time_limit)
-        return cls(LiveLine() if sys.stderr.isatty() else PlainLines(), time_limit)
+        display: Display = Silence()
+        if not quiet:
+            display = LiveLine() if sys.stderr.isatty() else PlainLines()
+        return cls(display, time_limit, stops_gracefully=stops_gracefully)
 
     def __enter__(self) -> Self:
-        self._interrupts.__enter__()
+        if self._stops_gracefully:
+            self._interrupts.__enter__()
         return self
 
     def __exit__(
@@ -76,17 +89,18 @@ class Progress(Observer):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._interrupts.__exit__(kind, error, traceback)
+        if self._stops_gracefully:
+            self._interrupts.__exit__(kind, error, traceback)
         self._display.close()
 
     def on_start(self, task: str, *, total: int | None = None) -> None:
-        """Show that a task begins; one whose steps nobody knows is a search."""
+        """Show that a task begins; one that stops gracefully and has no known steps is a search."""
         self._display.start(task)
         self._search = None
-        if total is None:
+        if total is None and self._stops_gracefully:
             self._search = _Search(self._clock(), self._time_limit)
             self._look()
-        else:
+        elif total is not None:
             self._show_steps(0, total)
 
     def on_progress(self, done: int, total: int) -> None:

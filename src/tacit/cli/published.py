@@ -1,89 +1,18 @@
-"""What a reader sees of a table with two dimensions, and nothing else.
-
-True values are turned into text here, or into an x, and are not kept: whatever is printed or
-written from a `Published` cannot tell more than the publication.
-"""
+"""Excerpts of a published table for terminals: of all that readers see, a part worth looking at."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tacit.hierarchy import Hierarchy
-    from tacit.problem import Booleans
-    from tacit.table import Table
+    from tacit.release import Published
 
 SUPPRESSED = "x"
-
-
-@dataclass(frozen=True)
-class Published:
-    """A published table.
-
-    Attributes:
-        rows: The dimension of the rows.
-        columns: The dimension of the columns.
-        codes: For each cell its two codes.
-        cells: For each cell its value as text, or `x`.
-        row_codes: The hierarchy of the rows.
-        column_codes: The hierarchy of the columns.
-    """
-
-    rows: str
-    columns: str
-    codes: tuple[tuple[str, str], ...]
-    cells: tuple[str, ...]
-    row_codes: Hierarchy
-    column_codes: Hierarchy
-
-    @classmethod
-    def of(cls, table: Table, suppressed: Booleans) -> Published:
-        """Publish all cells of a table but the suppressed ones."""
-        (rows, row_codes), (columns, column_codes) = table.dimensions.items()
-        shown = zip(table.value.tolist(), suppressed.tolist(), strict=True)
-        return cls(
-            rows,
-            columns,
-            tuple(zip(table.codes(rows).tolist(), table.codes(columns).tolist(), strict=True)),
-            tuple(SUPPRESSED if hidden else f"{value:.15g}" for value, hidden in shown),
-            row_codes,
-            column_codes,
-        )
-
-    def write_csv(self, path: Path, value: str) -> None:
-        """One line a cell: its codes, and its value or x."""
-        from tacit.io.files import replacing
-
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([self.rows, self.columns, value])
-        writer.writerows((*codes, cell) for codes, cell in zip(self.codes, self.cells, strict=True))
-        with replacing(path) as stream:
-            stream.write(text.getvalue().encode())
-
-    def excerpt(self, most: int = 8) -> Excerpt:
-        """A total with its parts in both dimensions; of the small ones that with most x.
-
-        Args:
-            most: The largest number of parts in either dimension.
-        """
-        cells = dict(zip(self.codes, self.cells, strict=True))
-        found = [
-            Excerpt(
-                f"{self.rows} {row} by {self.columns} {column}",
-                rows,
-                columns,
-                tuple(tuple(cells[above, beside] for beside in columns) for above in rows),
-            )
-            for row, rows in _families(self.row_codes, most)
-            for column, columns in _families(self.column_codes, most)
-        ]
-        return max(found, key=Excerpt.suppressed_count)
+BETWEEN = ".."
+"""What stands between the ends of an interval."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +23,7 @@ class Excerpt:
         title: What it is a part of.
         rows: Codes of the rows.
         columns: Codes of the columns.
-        cells: Values or x, row by row.
+        cells: Values, intervals or x, row by row; nothing where there is no cell.
     """
 
     title: str
@@ -102,9 +31,36 @@ class Excerpt:
     columns: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]
 
-    def suppressed_count(self) -> int:
-        """How many cells are not published."""
-        return sum(row.count(SUPPRESSED) for row in self.cells)
+    @classmethod
+    def of(cls, published: Published, most: int = 8) -> Excerpt:
+        """A total with its parts in both dimensions; of the small ones where most is hidden.
+
+        Args:
+            published: A table with two dimensions.
+            most: The largest number of parts in either dimension.
+        """
+        (row_name, row_codes), (column_name, column_codes) = published.dimensions.items()
+        codes = zip(
+            published.codes[row_name].tolist(), published.codes[column_name].tolist(), strict=True
+        )
+        cells = dict(zip(codes, _texts(published), strict=True))
+        found = [
+            cls(
+                f"{row_name} {row} by {column_name} {column}",
+                rows,
+                columns,
+                tuple(
+                    tuple(cells.get((above, beside), "") for beside in columns) for above in rows
+                ),
+            )
+            for row, rows in _families(row_codes, most)
+            for column, columns in _families(column_codes, most)
+        ]
+        return max(found, key=Excerpt.hidden_count)
+
+    def hidden_count(self) -> int:
+        """How many cells are not published with a value."""
+        return sum(cell == SUPPRESSED or BETWEEN in cell for row in self.cells for cell in row)
 
     def plain(self) -> str:
         """As lines of text with aligned columns."""
@@ -133,6 +89,21 @@ class Excerpt:
         for code, row in zip(self.rows, self.cells, strict=True):
             drawn.add_row(code, *(_drawn(cell) for cell in row))
         console.print(drawn)
+
+
+def _texts(published: Published) -> list[str]:
+    """Each cell as readers see it."""
+    from tacit.release import PublishedAs
+
+    texts = [f"{value:.15g}" for value in published.value.tolist()]
+    for cell, status in enumerate(published.status.tolist()):
+        if status == PublishedAs.SUPPRESSED:
+            texts[cell] = SUPPRESSED
+        elif status == PublishedAs.INTERVAL:
+            assert published.lower is not None
+            assert published.upper is not None
+            texts[cell] = f"{published.lower[cell]:.15g}{BETWEEN}{published.upper[cell]:.15g}"
+    return texts
 
 
 def _drawn(cell: str) -> str:

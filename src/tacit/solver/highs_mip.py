@@ -122,6 +122,8 @@ class HighsMip(HighsModel):
         """
         if self._left_behind:
             raise SolverError("the solver has not come back from its last run")
+        if self._highs.getNumCol() == 0:
+            return self._nothing()
         self._check(self._highs.clearSolver(), "a fresh start")
         self.set_option("time_limit", float(np.clip(seconds, 0.01, 1e8)))
         self.set_option("mip_rel_gap", gap)
@@ -131,8 +133,6 @@ class HighsMip(HighsModel):
                 self._highs.setSolution(len(given), given, start[given].astype(float)),
                 "a vector to begin with",
             )
-        if self._highs.getNumCol() == 0:
-            return self._nothing()
         run = _Run(self._highs)
         try:
             run.wait(watch)

@@ -10,8 +10,10 @@ import numpy as np
 from tacit.errors import TableError, first_few
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table.grid import Grid
+from tacit.table.judging import Reasons, join_reasons
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
+from tacit.table.totals import TOPS
 
 if TYPE_CHECKING:
     from tacit.table.table import Table
@@ -44,8 +46,13 @@ def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -
         "grids": grids,
         "value": value,
         "count": merge.agreed("count"),
-        "top": merge.tops(),
+        "shadow": merge.shadows(),
+        "weighted_count": merge.first("weighted_count"),
+        "holding_count": merge.first("holding_count"),
+        "requested": merge.first("requested"),
+        **merge.tops(),
         "status": merge.statuses(),
+        "reason": merge.reasons(),
         "weight": merge.first("weight"),
         "lower": merge.combined("lower", np.fmax),
         "upper": merge.combined("upper", np.fmin),
@@ -229,16 +236,46 @@ class _Merge:
         )
         return result
 
-    def tops(self) -> Floats | None:
-        """The largest contributions from the first table that has them."""
-        given = self._given("top")
-        if not given:
+    def shadows(self) -> Floats | None:
+        """The total that rules judge, from the first table of a cell: its value where no other."""
+        if not self._given("shadow"):
             return None
-        result = np.full((self._cell_count, max(top.shape[1] for top, _ in given)), np.nan)
-        for top, number in reversed(given):
-            there = ~np.isnan(top).all(axis=1)
-            result[number[there]] = np.nan
-            result[number[there], : top.shape[1]] = top[there]
+        result = np.full(self._cell_count, np.nan)
+        for table, number in reversed(self._parts):
+            result[number] = table.value
+            if table.shadow is not None:
+                there = ~np.isnan(table.shadow)
+                result[number[there]] = table.shadow[there]
+        return result
+
+    def tops(self) -> dict[str, Floats]:
+        """The largest contributions and all about them, from the first table that has them."""
+        result: dict[str, Floats] = {}
+        for leader, followers in TOPS.items():
+            given = [part for part in self._parts if getattr(part[0], leader) is not None]
+            for name in (leader, *followers):
+                if not any(getattr(table, name) is not None for table, _ in given):
+                    continue
+                width = max(getattr(table, leader).shape[1] for table, _ in given)
+                result[name] = np.full((self._cell_count, width), np.nan)
+                for table, number in reversed(given):
+                    there = ~np.isnan(getattr(table, leader)).all(axis=1)
+                    result[name][number[there]] = np.nan
+                    column = getattr(table, name)
+                    if column is not None:
+                        result[name][number[there], : column.shape[1]] = column[there]
+        return result
+
+    def reasons(self) -> Reasons | None:
+        """Why a cell is sensitive, as all tables say."""
+        given = [(table.reason, number) for table, number in self._parts]
+        if all(reason is None for reason, _ in given):
+            return None
+        result = np.full(self._cell_count, "", dtype=object)
+        for reason, number in given:
+            if reason is not None:
+                says = np.flatnonzero(reason != "")
+                result[number[says]] = join_reasons(result[number[says]], reason[says])
         return result
 
     def statuses(self) -> Statuses:

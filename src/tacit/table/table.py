@@ -13,17 +13,23 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from tacit.errors import TableError, first_few
+from tacit.errors import InputError, TableError, first_few
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
+from tacit.table.bounds import Bounds
 from tacit.table.frames import FrameReader, to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
+from tacit.table.judging import Levels, Reasons, Rule, judged
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
+from tacit.table.totals import TOPS
+from tacit.table.weighting import Weighting
 
+_COUNTS = ("count", "weighted_count", "holding_count", "requested")
 _OPTIONAL = (
-    "count",
+    *_COUNTS,
+    "shadow",
     "weight",
     "lower",
     "upper",
@@ -39,16 +45,26 @@ class Table:
 
     A table is frozen: `replace` and `link` return new ones. Cells are in row-major order of the
     codes; combinations of codes that do not occur are known to be empty. In columns other than
-    `value` and `status`, NaN stands for "not given". Build tables with `from_frame` or
-    `from_cube`.
+    `value` and `status`, NaN stands for "not given". Build tables with `tacit.tabulate`,
+    `from_frame` or `from_cube`.
 
     Attributes:
         grids: The tables that this one was linked from; one, if it was not linked.
         value: The value of each cell; may be negative.
         count: The number of contributors of each cell, if known.
         top: The largest contributions of each cell, largest first, one row a cell, if known.
+        shadow: The total that sensitivity rules judge in place of the value, if it is another
+            one; the largest contributions are then those to this total.
+        weighted_count: The number of contributors that those of a sample stand for.
+        top_weight: How many contributors each of the `top` stands for.
+        holding_count: The number of holdings that contribute: groups of contributors that
+            count as one.
+        holding_top: The largest contributions of holdings, largest first.
+        requested: The number of contributors who asked for protection.
+        top_requested: Which of the `top` contributors asked for protection, 1 or 0.
         status: What is to happen to each cell, see `CellStatus`. A cell without contributors
             is never `safe` but `empty`.
+        reason: Why each cell is sensitive, as `apply` found; empty where it is not.
         weight: The information lost when the cell is suppressed, if given.
         lower: The lower bound that an attacker knows, if given.
         upper: The upper bound that an attacker knows, if given.
@@ -63,7 +79,15 @@ class Table:
     value: Floats
     count: Floats | None = None
     top: Floats | None = None
+    shadow: Floats | None = None
+    weighted_count: Floats | None = None
+    top_weight: Floats | None = None
+    holding_count: Floats | None = None
+    holding_top: Floats | None = None
+    requested: Floats | None = None
+    top_requested: Floats | None = None
     status: Statuses = None  # type: ignore[assignment]
+    reason: Reasons | None = None
     weight: Floats | None = None
     lower: Floats | None = None
     upper: Floats | None = None
@@ -85,9 +109,8 @@ class Table:
         for name in _OPTIONAL:
             if getattr(self, name) is not None:
                 self._set(name, np.array(getattr(self, name), np.float64), (n,))
-        if self.top is not None:
-            top = np.array(self.top, np.float64)
-            self._set("top", totals.largest_first(top), (n, *top.shape[1:2]))
+        for leader, followers in TOPS.items():
+            self._set_tops(leader, followers)
         status = status_array(self.status, n)
         if self.count is not None:
             nobody = self.count == 0
@@ -95,14 +118,35 @@ class Table:
             self._refuse(nobody & (value != 0), "there is a value but the count is zero")
             status[nobody & (status == CellStatus.SAFE)] = CellStatus.EMPTY
         self._set("status", status, (n,))
+        if self.reason is not None:
+            self._set("reason", np.array(self.reason, dtype=object), (n,))
 
     def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:
             raise TableError(
                 f"{name} has shape {array.shape}; it needs one entry for each of {shape[0]} cells"
+                + (f" and {shape[1]} contributions" if len(shape) > 1 else "")
             )
         array.setflags(write=False)
         object.__setattr__(self, name, array)
+
+    def _set_tops(self, leader: str, followers: Sequence[str]) -> None:
+        """Largest contributions in order, and what is known about each in the same order."""
+        given = {
+            name: np.array(getattr(self, name), np.float64)
+            for name in (leader, *followers)
+            if getattr(self, name) is not None
+        }
+        if not given:
+            return
+        if leader not in given:
+            raise TableError(f"{first_few([*given])} is given without {leader}; give both")
+        shape = (self.cell_count, *given[leader].shape[1:2])
+        order = totals.largest_first(given[leader])
+        for name, array in given.items():
+            if array.shape == shape:
+                array = np.take_along_axis(array, order, axis=1)
+            self._set(name, array, shape)
 
     def _refuse(self, bad: Booleans, text: str) -> None:
         cells = np.flatnonzero(bad)
@@ -119,6 +163,13 @@ class Table:
         value: str = "value",
         count: str | None = None,
         top: Sequence[str] = (),
+        shadow: str | None = None,
+        weighted_count: str | None = None,
+        top_weight: Sequence[str] = (),
+        holding_count: str | None = None,
+        holding_top: Sequence[str] = (),
+        requested: str | None = None,
+        top_requested: Sequence[str] = (),
         status: str | None = None,
         weight: str | None = None,
         lower: str | None = None,
@@ -130,8 +181,8 @@ class Table:
     ) -> Self:
         """From a data frame with one row a cell; all arguments but `cells` name its columns.
 
-        Where only the finest cells are given, totals are computed: values and counts are added,
-        and of the top contributions the largest are kept, which is right as long as nobody
+        Where only the finest cells are given, totals are computed: values, shadows and counts are
+        added, and of the top contributions the largest are kept, which is right as long as nobody
         contributes to two of the cells. Totals get none of the other columns.
 
         Args:
@@ -141,6 +192,13 @@ class Table:
             value: The column with the values.
             count: The column with the number of contributors. Cells with none are empty.
             top: The columns with the largest contributions, largest first.
+            shadow: The column with the totals that sensitivity rules judge.
+            weighted_count: The column with the number of contributors that a sample stands for.
+            top_weight: For each column in `top`, the one with the sampling weights.
+            holding_count: The column with the number of holdings.
+            holding_top: The columns with the largest contributions of holdings.
+            requested: The column with the number of contributors who asked for protection.
+            top_requested: For each column in `top`, the one that says who asked for protection.
             status: The column with the status, see `CellStatus`.
             weight: The column with the weights.
             lower: The column with the lower bounds that an attacker knows.
@@ -176,9 +234,29 @@ class Table:
         if cells not in ("auto", "all", "finest"):
             raise TableError(f"cells is {cells!r}; it can be auto, all or finest")
 
-        values = reader.numbers(value)[order]
-        counts = None if count is None else reader.numbers(count)[order]
-        tops = np.stack([reader.numbers(name)[order] for name in top], axis=1) if top else None
+        single = {
+            "value": value,
+            "count": count,
+            "shadow": shadow,
+            "weighted_count": weighted_count,
+            "holding_count": holding_count,
+            "requested": requested,
+        }
+        several = {
+            "top": top,
+            "top_weight": top_weight,
+            "top_requested": top_requested,
+            "holding_top": holding_top,
+        }
+        columns: dict[str, Any] = {
+            field: reader.numbers(column)[order]
+            for field, column in single.items()
+            if column is not None
+        }
+        for field, names in several.items():
+            if names:
+                parts = [reader.numbers(name)[order] for name in names]
+                columns[field] = np.stack(parts, axis=1)
         source = np.arange(len(order))
         if finest_only:
             _refuse_keys(
@@ -186,9 +264,9 @@ class Table:
                 keys[~is_finest],
                 "cells are totals: {}; give the finest cells only, or read with cells='all'",
             )
-            grid, source, values, counts, tops = totals.sparse_totals(grid, values, counts, tops)
+            grid, source, columns = totals.sparse_totals(grid, columns)
         else:
-            filled = np.ones(len(keys), bool) if counts is None else counts != 0
+            filled = columns["count"] != 0 if count is not None else np.ones(len(keys), bool)
             _refuse_keys(
                 grid,
                 grid.missing_totals(filled),
@@ -203,7 +281,7 @@ class Table:
             "upper_level": upper_level,
             "sliding_level": sliding_level,
         }
-        optional: dict[str, Any] = {
+        columns |= {
             field: np.where(source < 0, np.nan, reader.numbers(column)[order][source])
             for field, column in named.items()
             if column is not None
@@ -214,12 +292,9 @@ class Table:
             statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
         return cls(
             grids=(grid,),
-            value=values,
-            count=counts,
-            top=tops,
             status=statuses,
             backend=reader.backend,
-            **optional,
+            **columns,
         )
 
     @classmethod
@@ -323,7 +398,7 @@ class Table:
     def to_frame(self, backend: str | None = None) -> Any:
         """All cells as a data frame, confidential values included.
 
-        Columns are the dimensions, then `value`, `count`, `top_1` and so on, `status` and
+        Columns are the dimensions, then `value`, counts, `top_1` and so on, `status` and
         whatever else is given. A column whose name is taken by a dimension is called `cell_...`.
 
         Args:
@@ -331,14 +406,21 @@ class Table:
                 the library that the table came from.
         """
         cells: dict[str, npt.NDArray[Any]] = {"value": self.value}
-        if self.count is not None:
-            whole = bool(np.all(self.count == np.floor(self.count)))
-            cells["count"] = self.count.astype(np.int64) if whole else self.count
-        if self.top is not None:
-            cells |= {f"top_{rank + 1}": column for rank, column in enumerate(self.top.T)}
+        for name in _COUNTS:
+            column = getattr(self, name)
+            if column is not None:
+                whole = bool(np.all(column == np.floor(column)))
+                cells[name] = column.astype(np.int64) if whole else column
+        for leader, followers in TOPS.items():
+            for name in (leader, *followers):
+                if getattr(self, name) is not None:
+                    ranked = enumerate(getattr(self, name).T, start=1)
+                    cells |= {f"{name}_{rank}": column for rank, column in ranked}
         cells["status"] = self.status
-        for name in _OPTIONAL[1:]:
-            if getattr(self, name) is not None:
+        if self.reason is not None:
+            cells["reason"] = self.reason
+        for name in _OPTIONAL:
+            if name not in _COUNTS and getattr(self, name) is not None:
                 cells[name] = getattr(self, name)
         columns: dict[str, npt.NDArray[Any]] = {name: self.codes(name) for name in self.totals}
         for name, column in cells.items():
@@ -348,6 +430,46 @@ class Table:
     def replace(self, **changes: Any) -> Self:
         """The same table with some columns changed."""
         return dataclasses.replace(self, **changes)
+
+    def apply(
+        self,
+        *rules: Rule,
+        levels: Levels = "both",
+        least_level: float | None = None,
+        bounds: Bounds | None = None,
+        weight: Weighting | str | Sequence[float] | Floats | None = None,
+    ) -> Self:
+        """The table with the cells that sensitivity rules find sensitive, and why.
+
+        A cell is sensitive if any rule says so, or if it was sensitive before; its protection
+        levels are the largest that are asked for, and `reason` names all rules that found it.
+
+        Args:
+            rules: Any rules, such as `tacit.MinFrequency(3), tacit.PPercent(10)`.
+            levels: `both`, `lower`, `upper`, or `sliding` for an interval as wide as both levels
+                together, wherever it lies. A rule may say otherwise for itself.
+            least_level: The levels of a sensitive cell for which rules imply none, such as one of
+                value zero. By default 1 in a table of whole numbers, otherwise a thousandth of
+                the median magnitude of all cells that are not zero.
+            bounds: What attackers know about the cells, besides the bounds given already.
+            weight: How much information a cell stands for: a `Weighting`, or what it is taken
+                from, such as `value`, `count`, `unit` or a number for each cell.
+
+        Raises:
+            TableError: Cells are sensitive but must be published, or their levels reach beyond
+                what attackers know.
+        """
+        changes: dict[str, Any] = {}
+        if bounds is not None:
+            if not isinstance(bounds, Bounds):
+                raise InputError("bounds must be Bounds(...), such as Bounds(upper_factor=2)")
+            changes["lower"], changes["upper"] = bounds.columns(self)
+        if weight is not None:
+            weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
+            changes["weight"] = weighting.weights(self)
+        known = {name: changes.get(name, getattr(self, name)) for name in ("lower", "upper")}
+        verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
+        return self.replace(**verdicts, **changes)
 
     def link(
         self,

@@ -10,19 +10,24 @@ from tacit.hierarchy import Hierarchy
 from tacit.problem import Floats, Integers
 from tacit.table.grid import Grid
 
+TOPS = {"top": ("top_weight", "top_requested"), "holding_top": ()}
+"""Columns with the largest contributions, and the columns that say more about each of them."""
+
 
 def sparse_totals(
-    grid: Grid, value: Floats, count: Floats | None, top: Floats | None
-) -> tuple[Grid, Integers, Floats, Floats | None, Floats | None]:
+    grid: Grid, columns: Mapping[str, Floats]
+) -> tuple[Grid, Integers, dict[str, Floats]]:
     """Add to the finest cells of a grid all totals that are not empty.
 
-    Values and counts are added. Of the top contributions the largest of all children are kept,
+    Columns are added up. Of the top contributions the largest of all children are kept,
     which is right as long as nobody contributes to two of the cells.
 
     Returns:
         The grid with totals; for each of its cells the finest cell that it was, or -1; its
-        values; its counts; its top contributions.
+        columns.
     """
+    columns = dict(columns)
+    followers = [name for names in TOPS.values() for name in names]
     keys, source = grid.all_keys, np.arange(grid.cell_count)
     for hierarchy, size, stride in zip(grid.hierarchies, grid.shape, grid.strides, strict=True):
         position = keys // stride % size
@@ -31,39 +36,41 @@ def sparse_totals(
             up = hierarchy.parent[position[at_level]] - position[at_level]
             total, group = np.unique(keys[at_level] + up * stride, return_inverse=True)
             added = len(total)
-            value = np.append(value, np.bincount(group, value[at_level], added))
-            if count is not None:
-                count = np.append(count, np.bincount(group, count[at_level], added))
-            if top is not None:
-                top = np.concatenate([top, _largest(top[at_level], group, added)])
+            for name in [name for name in columns if name not in followers]:
+                column = columns[name]
+                if name not in TOPS:
+                    sums = np.bincount(group, column[at_level], added)
+                    columns[name] = np.append(column, sums)
+                    continue
+                place, chosen = _largest(column[at_level], group)
+                for tied in (name, *TOPS[name]):
+                    if tied in columns:
+                        merged = np.full((added, columns[tied].shape[1]), np.nan)
+                        merged[place] = columns[tied][at_level].ravel()[chosen]
+                        columns[tied] = np.concatenate([columns[tied], merged])
             keys = np.append(keys, total)
             position = np.append(position, total // stride % size)
             source = np.append(source, np.full(added, -1))
     order = np.argsort(keys)
-    return (
-        Grid(grid.dimensions, keys[order]),
-        source[order],
-        value[order],
-        None if count is None else count[order],
-        None if top is None else top[order],
-    )
+    sorted_columns = {name: column[order] for name, column in columns.items()}
+    return Grid(grid.dimensions, keys[order]), source[order], sorted_columns
 
 
-def _largest(top: Floats, group: Integers, groups: int) -> Floats:
-    """The largest contributions of each group of rows, as many as a row has."""
+def _largest(top: Floats, group: Integers) -> tuple[tuple[Integers, Integers], Integers]:
+    """Of each group of rows as many of the largest entries as a row has.
+
+    Returns:
+        The group and rank of each entry that is kept, and its number in `top.ravel()`.
+    """
     width = top.shape[1]
-    merged = np.full((groups, width), np.nan)
     entry_group = np.repeat(group, width)
     amount = top.ravel()
-    there = ~np.isnan(amount)
-    entry_group, amount = entry_group[there], amount[there]
-    order = np.lexsort((-np.abs(amount), entry_group))
-    entry_group, amount = entry_group[order], amount[order]
-    first = np.searchsorted(entry_group, entry_group)
-    rank = np.arange(len(amount)) - first
+    entry = np.flatnonzero(~np.isnan(amount))
+    entry = entry[np.lexsort((-np.abs(amount[entry]), entry_group[entry]))]
+    entry_group = entry_group[entry]
+    rank = np.arange(len(entry)) - np.searchsorted(entry_group, entry_group)
     kept = rank < width
-    merged[entry_group[kept], rank[kept]] = amount[kept]
-    return merged
+    return (entry_group[kept], rank[kept]), entry[kept]
 
 
 def dense_totals(leaves: Floats, dimensions: Mapping[str, Hierarchy]) -> Floats:
@@ -84,14 +91,14 @@ def dense_tops(leaves: Floats, dimensions: Mapping[str, Hierarchy]) -> Floats:
         for position in range(len(hierarchy) - 1, 0, -1):
             total = along[hierarchy.parents[position]]
             both = np.concatenate([total, along[position]], axis=-1)
-            total[...] = largest_first(both)[..., : full.shape[-1]]
+            order = largest_first(both)[..., : full.shape[-1]]
+            total[...] = np.take_along_axis(both, order, axis=-1)
     return full
 
 
-def largest_first(top: Floats) -> Floats:
-    """Contributions sorted by size along the last axis, missing ones last."""
-    order = np.argsort(-np.abs(top), axis=-1, kind="stable")
-    return np.take_along_axis(top, order, axis=-1)
+def largest_first(top: Floats) -> Integers:
+    """The order of contributions by size along the last axis, missing ones last."""
+    return np.argsort(-np.abs(top), axis=-1, kind="stable")
 
 
 def _room_for_totals(leaves: Floats, dimensions: Mapping[str, Hierarchy], nothing: float) -> Floats:

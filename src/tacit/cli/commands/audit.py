@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import read_problem, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, read_problem, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
 from tacit.errors import InputError, ProblemError
@@ -29,7 +29,7 @@ _CONFIDENTIAL = "shows what can be deduced about cells that are not published; d
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("input", type=Path, metavar="INPUT", help="a .jj or .jj.gz file")
+    parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument(
         "solution",
         type=Path,

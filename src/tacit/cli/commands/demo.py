@@ -1,38 +1,74 @@
-"""`tacit demo`: from a generated table to a safe publication with evidence."""
+"""`tacit demo`: from generated microdata to a published table with evidence, by one job."""
 
 from __future__ import annotations
 
 import argparse
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import number, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.outcomes import guarantee, summary
-from tacit.cli.progress import Progress
-from tacit.cli.published import Published
+from tacit.cli.files import refuse_unwritable
+from tacit.cli.job_runs import prepared, protected
+from tacit.cli.outcomes import summary
+from tacit.cli.published import Excerpt
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
-    from tacit.attack.audit import Audit
-    from tacit.outcome import Outcome
-    from tacit.problem import Problem
-    from tacit.table import Table
+    from tacit.generators.microdata import Enterprises
 
+FIRMS = 10_000
 SECONDS = 15.0
-DIVISIONS = {
-    "C": range(10, 34),
-    "F": range(41, 44),
-    "G": range(45, 48),
-    "H": range(49, 54),
-    "I": range(55, 57),
-    "J": range(58, 64),
-    "M": range(69, 76),
-    "N": range(77, 83),
+MICRODATA, INDUSTRIES, JOB = "microdata.csv", "industries.csv", "job.toml"
+TEMPLATE = """\
+# Confidential: readers must not know the parameters of rules.
+
+[data]
+microdata = "{microdata}"
+value = "turnover"
+contributor = "firm"
+holding = "holding"
+
+[dimensions.industry]
+file = "{industries}"      # columns code and parent
+child = "code"
+
+[dimensions.region]
+lengths = [3, 4]            # XX1 is the parent of XX11, as in NUTS
+
+[[rules]]
+rule = "min-frequency"
+minimum = 3
+
+[[rules]]
+rule = "p-percent"
+p = 10
+holding = true              # firms of a holding count as one
+
+[weights]
+by = "value"                # lose as little turnover as possible
+
+[method]
+name = "suppress"
+time_limit = {seconds:g}
+seed = {seed}
+
+[outputs]
+published = ["published.csv", "published.parquet"]
+json = "result.confidential.json"
+table = "table.confidential.csv"
+evidence = "evidence.confidential.json"
+"""
+_FILES = {
+    MICRODATA: "the records",
+    INDUSTRIES: "the hierarchy of industries",
+    JOB: "what is to be done with them",
+    "published.csv": "for readers: codes, turnover where it is published, and status",
+    "published.parquet": "the same for computers",
+    "result.confidential.json": "which cells are suppressed, and how good that is",
+    "table.confidential.csv": "the true table, why cells are sensitive, and their levels",
+    "evidence.confidential.json": "what shows that the publication is safe",
 }
-"""Sections of an industry classification with the numbers of their divisions."""
-PARTS, REGIONS = 5, 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(0),
         default=1,
         metavar="N",
-        help="another seed makes another table (default: 1)",
+        help="another seed makes other firms (default: 1)",
     )
     parser.add_argument(
         "--time-limit",
@@ -62,62 +98,79 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Generate, protect, audit, show, write."""
+    """Generate, tabulate, judge, protect, audit, show, write."""
+    from tacit.jobs import read_job, write_outputs
+    from tacit.problem import ADDITIVITY_TOLERANCE
+    from tacit.release import NoReleaseError
+
     folder: Path = arguments.out
     _make(folder)
-    table = generated(arguments.seed)
-    problem = table.problem()
-    _headline(1, "A table")
+    _headline(1, "Microdata and a job")
+    enterprises = _write_inputs(folder, arguments)
     print(
-        "turnover by industry and region, generated like business statistics; cells that fail\n"
-        f"the p% rule are sensitive: {problem.cell_count} cells, {problem.relation_count} "
-        f"relations, {len(problem.sensitive)} sensitive"
+        f"{enterprises.record_count} records of {FIRMS} generated firms, some of them in holdings; "
+        f"{folder / JOB} says\nwhich table to make of them, which cells are sensitive, and how to "
+        "protect them"
     )
-    _headline(2, "Protection: suppress as little turnover as possible")
-    outcome = _suppressed(arguments, problem)
-    print("\n".join(line for line in summary(outcome, problem) if "guarantee" not in line))
-    if outcome.solution is None:
-        # Generated tables can always be protected, so only time can have been too short.
+    _headline(2, "Tabulation with all totals, and sensitivity rules")
+    job = read_job(folder / JOB)
+    source = prepared(job, quiet=arguments.quiet)
+    _headline(3, "Protection, and an audit that computes anew what can be deduced")
+    try:
+        release = protected(job, source, quiet=arguments.quiet, tolerance=ADDITIVITY_TOLERANCE)
+    except NoReleaseError as error:
+        # Such tables can always be protected, so only time can have been too short.
+        print("\n".join(summary(error.outcome, error.problem)))
         print("no safe pattern was found in the time given; allow more with --time-limit")
         return ExitCode.STOPPED
-    _headline(3, "Audit: what can be deduced, computed anew from the table and the publication")
-    began = time.monotonic()
-    audit = _audited(arguments, problem, outcome)
-    print(audit.summary())
-    print(f"{audit.checked} claims verified with evidence in {time.monotonic() - began:.1f} s")
-    if not audit.safe:
-        return ExitCode.EXPOSED
-    print(f"guaranteed: {guarantee(outcome, problem)}")
+    papers = release.papers
+    print("\n".join(summary(papers.outcome, papers.problem)))
+    print(f"{'audit':<12}{papers.audit.checked} claims, all verified with evidence")
     _headline(4, "The publication")
-    published = Published.of(table, audit.hidden)
-    excerpt = published.excerpt()
+    excerpt = Excerpt.of(release.published)
     print(f"excerpt: {excerpt.title} (x: not published)\n")
     excerpt.show()
     _headline(5, "Files")
-    _write(folder, problem, outcome, audit, published)
+    write_outputs(job, release)
+    width = max(len(str(folder / name)) for name in _FILES)
+    for name, told in _FILES.items():
+        print(f"{folder / name!s:<{width}}  {told}")
+    print(
+        "\nThe same again, and a check of the evidence by whoever has these files:\n"
+        f"  tacit protect {folder / JOB}\n"
+        f"  tacit audit {folder / JOB} {job.outputs.json} --check-evidence {job.outputs.evidence}"
+    )
     return ExitCode.DONE
 
 
-def generated(seed: int) -> Table:
-    """A table of 65 industries by 36 regions, both with a level between codes and total."""
-    from tacit.generators import generate_table
-    from tacit.hierarchy import Hierarchy
+def _write_inputs(folder: Path, arguments: argparse.Namespace) -> Enterprises:
+    """Write microdata, hierarchy and job."""
+    from tacit.generators.microdata import generate_enterprises
+    from tacit.io.cells import write_columns
+    from tacit.io.files import replacing
 
-    industries = {
-        section: [f"{section}{division}" for division in divisions]
-        for section, divisions in DIVISIONS.items()
-    }
-    regions = {
-        f"R{part}": [f"R{part}{region}" for region in range(1, REGIONS + 1)]
-        for part in range(1, PARTS + 1)
-    }
-    return generate_table(
-        {
-            "industry": Hierarchy.from_nested(industries),
-            "region": Hierarchy.from_nested(regions),
-        },
-        seed,
+    refuse_unwritable(*(folder / name for name in _FILES))
+    enterprises = generate_enterprises(FIRMS, arguments.seed)
+    write_columns(dict(enterprises.records), folder / MICRODATA)
+    write_columns(_pairs(enterprises), folder / INDUSTRIES)
+    text = TEMPLATE.format(
+        microdata=MICRODATA,
+        industries=INDUSTRIES,
+        seconds=arguments.time_limit,
+        seed=arguments.seed,
     )
+    with replacing(folder / JOB) as stream:
+        stream.write(text.encode())
+    return enterprises
+
+
+def _pairs(enterprises: Enterprises) -> dict[str, Any]:
+    """Each industry with the one above it."""
+    import numpy as np
+
+    hierarchy = enterprises.dimensions["industry"]
+    parents = [hierarchy.parent_of(code) or "" for code in hierarchy.codes]
+    return {"code": np.array(hierarchy.codes), "parent": np.array(parents)}
 
 
 def _make(folder: Path) -> None:
@@ -130,51 +183,3 @@ def _make(folder: Path) -> None:
 
 def _headline(place: int, text: str) -> None:
     print(f"\n{place}. {text}" if place > 1 else f"{place}. {text}")
-
-
-def _suppressed(arguments: argparse.Namespace, problem: Problem) -> Outcome:
-    import tacit
-
-    limit: float = arguments.time_limit
-    with Progress.on_stderr(quiet=arguments.quiet, time_limit=limit) as progress:
-        return tacit.suppress(problem, time_limit=limit, observer=progress)
-
-
-def _audited(arguments: argparse.Namespace, problem: Problem, outcome: Outcome) -> Audit:
-    import tacit
-
-    with Progress.on_stderr(quiet=arguments.quiet) as progress:
-        audit = tacit.audit(problem, outcome, observer=progress)
-    audit.check()
-    return audit
-
-
-def _write(
-    folder: Path, problem: Problem, outcome: Outcome, audit: Audit, published: Published
-) -> None:
-    from tacit.io.audits import write_audit
-    from tacit.io.jj import write_jj
-    from tacit.io.solutions import write_outcome_json
-
-    table = folder / "table.confidential.jj"
-    suppression = folder / "suppression.confidential.json"
-    evidence = folder / "evidence.confidential.json"
-    publication = folder / "published.csv"
-    published.write_csv(publication, "turnover")
-    write_jj(problem, table)
-    # Its objective adds up turnover that is not published.
-    write_outcome_json(outcome, problem, str(table), suppression)
-    write_audit(audit, evidence)
-    files = {
-        publication: "for readers: codes, and turnover or x",
-        table: "the true table",
-        suppression: "which cells are suppressed, and how good that is",
-        evidence: "what shows that it is safe",
-    }
-    width = max(len(str(path)) for path in files)
-    for path, told in files.items():
-        print(f"{path!s:<{width}}  {told}")
-    print(
-        "\nWhoever has these files can verify all of it:\n"
-        f"  tacit audit {table} {suppression} --check-evidence {evidence}"
-    )

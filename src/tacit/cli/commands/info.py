@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import read_problem, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, read_problem, refuse_unwritable, write_json
 from tacit.errors import InputError
 from tacit.version import __version__
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare input, tolerance and JSON output."""
-    parser.add_argument("input", type=Path, metavar="INPUT", help="a .jj or .jj.gz file")
+    parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as JSON")
     add_tolerance(parser)
 

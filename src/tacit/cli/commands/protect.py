@@ -4,78 +4,90 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from tacit.cli.arguments import add_tolerance, number, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import read_problem, refuse_unwritable
+from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.cli.progress import Progress
 from tacit.errors import InputError, ProblemError
-from tacit.methods.suppress.options import Algorithm, Singletons, Subproblem, SuppressOptions
+from tacit.methods.registry import METHODS, find_method
+from tacit.methods.suppress.options import Singletons, Subproblem
+from tacit.options import Options
 
 if TYPE_CHECKING:
+    from tacit.jobs import Job
     from tacit.outcome import Outcome
     from tacit.problem import Problem
+    from tacit.table import Table
 
-METHODS = ("suppress",)
-WEIGHTS = {"file": "given", "unit": "unit", "value": "value"}
-"""Words of the command line, each with that of `tacit.suppress`."""
+WEIGHTS = ("file", "unit", "value")
 _LARGEST_SEED = 10**9
 """Solvers count on from a seed, and must not run out of numbers."""
 _JJ = (".jj", ".jj.gz")
+_PATTERNS = (*_JJ, ".txt")
+"""Outputs that say which cells are suppressed."""
+_CELLS = (".csv", ".csv.gz", ".parquet")
+"""Outputs that are the published table."""
+_OPTIONS = (
+    "algorithm",
+    "time_limit",
+    "gap",
+    "seed",
+    "singletons",
+    "max_suppressed",
+    "subproblem",
+    "radius",
+)
+"""Arguments that are options of a method; those not typed are left to the job or the method."""
+_MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("input", type=Path, metavar="INPUT", help="a .jj or .jj.gz file")
+    """Declare the arguments; in a job, what is typed counts more than what is written."""
+    parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument(
         "--method",
-        type=_one_of("method", METHODS),
-        default="suppress",
+        type=_one_of("method", tuple(METHODS)),
         metavar="|".join(METHODS),
         help="how to protect (default: suppress)",
     )
-    algorithms = get_args(Algorithm)
     parser.add_argument(
         "--algorithm",
-        type=_one_of("algorithm", algorithms),
-        default="auto",
+        type=_one_of("algorithm", _algorithms()),
         metavar="NAME",
-        help=f"how to search: {', '.join(algorithms)} (default: auto)",
+        help=f"how to search: {', '.join(_algorithms())} (default: auto)",
     )
     parser.add_argument(
         "--time-limit",
         type=number(above=0),
-        default=SuppressOptions.time_limit,
         metavar="SECONDS",
-        help="stop with the best safe pattern after so long (default: 60)",
+        help=f"stop with the best safe outcome after so long (default: {Options.time_limit:g})",
     )
     parser.add_argument(
         "--gap",
         type=number(least=0),
-        default=SuppressOptions.gap,
         metavar="X",
-        help="stop when (objective - bound) / objective is at most this (default: 0.0001)",
+        help=f"stop when (objective - bound) / objective is at most this (default: {Options.gap})",
     )
     parser.add_argument(
         "--seed",
         type=_seed,
-        default=SuppressOptions.seed,
         metavar="N",
-        help="the same seed gives the same pattern, unless the time limit cuts in (default: 1)",
+        help="the same seed gives the same outcome, unless the time limit cuts in "
+        f"(default: {Options.seed})",
     )
     parser.add_argument(
         "--weights",
         choices=WEIGHTS,
-        default="file",
         help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
     )
     parser.add_argument(
         "--singletons",
         choices=get_args(Singletons),
-        default="ignore",
         help="protection against cells with a single respondent, for inputs that name them "
         "(default: ignore)",
     )
@@ -101,8 +113,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help="write the table with statuses u and m (.jj or .jj.gz; confidential: it holds the "
-        "true values), or the numbers of the suppressed cells (.txt)",
+        help="write the published table (.csv, .csv.gz, .parquet), the numbers of the suppressed "
+        "cells (.txt), or the table with statuses u and m (.jj, .jj.gz; confidential: it holds "
+        "the true values)",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write result and trace as JSON")
     add_tolerance(parser)
@@ -112,78 +125,163 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Protect the table, write what was asked for, and say what came out."""
     path: Path = arguments.input
+    job = _job(arguments)
+    method = arguments.method or (job.method if job else "suppress")
     out: Path | None = arguments.out
-    if out is not None and not out.name.lower().endswith((*_JJ, ".txt")):
-        raise InputError("the name of the output must end in .jj, .jj.gz or .txt", path=out)
-    refuse_unwritable(out, arguments.json, inputs=(path,))
-    options = _options(arguments)
-    problem = read_problem(path)
-    if arguments.singletons != "ignore" and not (problem.singleton >= 0).any():
+    if out is not None and not out.name.lower().endswith((*_CELLS, *_PATTERNS)):
+        endings = ", ".join((*_CELLS, *_PATTERNS))
+        raise InputError(f"the name of the output must end in one of {endings}", path=out)
+    if _pattern(out) is not None and method != "suppress":
         raise InputError(
-            "this input does not say which cells have a single respondent (a JJ file cannot); "
-            "leave out --singletons",
-            path=path,
+            f"a list of suppressed cells does not say what method {method} publishes; write "
+            f"{', '.join(_CELLS)} or JSON",
+            path=out,
         )
-    outcome = _suppressed(arguments, problem, options)
+    if job is None:
+        refuse_unwritable(out, arguments.json, inputs=(path,))
+    else:
+        refuse_unwritable(*job.outputs.files, _pattern(out), inputs=job.inputs)
+    options = _options(arguments, job, method)
+    if job is None:
+        return _protect_problem(arguments, method, options)
+    return _protect_job(arguments, job.replace(method=method, options=options))
+
+
+def _job(arguments: argparse.Namespace) -> Job | None:
+    """The job, if the input is one; outputs that are typed count as well."""
+    if not is_job(arguments.input):
+        return None
+    from tacit.jobs import read_job
+
+    job = read_job(arguments.input)
+    outputs = job.outputs
     if arguments.json is not None:
-        from tacit.io.solutions import write_outcome_json
-
-        write_outcome_json(outcome, problem, str(path), arguments.json)
-    print("\n".join([str(path), *(f"  {line}" for line in summary(outcome, problem))]))
-    if outcome.solution is None:
-        return _without_solution(outcome, path, out)
-    if out is not None:
-        _write(problem, outcome, out)
-    return ExitCode.DONE
+        outputs = replace(outputs, json=arguments.json)
+    if arguments.out is not None and _pattern(arguments.out) is None:
+        outputs = replace(outputs, published=(*outputs.published, arguments.out))
+    return job.replace(outputs=outputs)
 
 
-def _options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Options beyond those of every method; one that would have no effect is refused."""
-    algorithm: str = arguments.algorithm
-    options: dict[str, Any] = {"singletons": arguments.singletons}
-    if arguments.max_suppressed is not None:
-        options["max_suppressed"] = arguments.max_suppressed
-    for name, meant_for in (("subproblem", ("benders", "stabilized")), ("radius", ("stabilized",))):
-        given = getattr(arguments, name)
-        if given is None:
-            continue
-        if algorithm not in meant_for:
+def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dict[str, Any]:
+    """The options of the method; one that is unknown to it or without effect is refused."""
+    kind = find_method(method).options()
+    options: dict[str, Any] = {}
+    if job is not None:
+        # Options of another method mean nothing to this one, but for those that all have.
+        common = Options.__dataclass_fields__ if method != job.method else None
+        options = {k: v for k, v in job.options.items() if common is None or k in common}
+    typed = {name: getattr(arguments, name) for name in _OPTIONS}
+    options |= {name: given for name, given in typed.items() if given is not None}
+    kind.from_mapping(options)
+    algorithm = options.get("algorithm", "auto")
+    for name, meant_for in _MEANT_FOR.items():
+        if typed[name] is not None and algorithm not in meant_for:
             raise InputError(
                 f"--{name} has no effect on algorithm {algorithm}; leave it out, or choose "
                 f"--algorithm {' or '.join(meant_for)}"
             )
-        options[name] = given
     return options
 
 
-def _suppressed(
-    arguments: argparse.Namespace, problem: Problem, options: dict[str, Any]
-) -> Outcome:
-    import tacit
+def _protect_problem(arguments: argparse.Namespace, method: str, options: dict[str, Any]) -> int:
+    """Protect a problem in a JJ file."""
+    from tacit.io.cells import write_columns
+    from tacit.io.jj import read_jj
+    from tacit.io.solutions import write_outcome_json
+    from tacit.io.weights import with_weights
+    from tacit.release import Published
 
-    limit: float = arguments.time_limit
+    path: Path = arguments.input
+    problem = with_weights(read_jj(path), arguments.weights or "file")
+    _refuse_unknown_singletons(options, problem, path)
+    limit = options.get("time_limit", Options.time_limit)
     with Progress.on_stderr(quiet=arguments.quiet, time_limit=limit) as progress:
         try:
-            return tacit.suppress(
-                problem,
-                algorithm=arguments.algorithm,
-                time_limit=limit,
-                gap=arguments.gap,
-                seed=arguments.seed,
-                weights=WEIGHTS[arguments.weights],
-                observer=progress,
-                tolerance=tolerance_of(arguments),
-                **options,
+            outcome = find_method(method).run()(
+                problem, observer=progress, tolerance=tolerance_of(arguments), **options
             )
         except ProblemError as error:
             reasons = str(error).replace("\n", "\n  ")
-            raise InputError(reasons, path=arguments.input) from None
+            raise InputError(reasons, path=path) from None
+    if arguments.json is not None:
+        write_outcome_json(outcome, problem, str(path), arguments.json)
+    print(path)
+    _print_summary(outcome, problem)
+    out: Path | None = arguments.out
+    if outcome.solution is None:
+        return _without_solution(outcome, path, out)
+    pattern = _pattern(out)
+    if pattern is not None:
+        _write_pattern(problem, outcome, pattern)
+    elif out is not None:
+        write_columns(Published.of(problem, outcome).columns(), out)
+    return ExitCode.DONE
 
 
-def _without_solution(outcome: Outcome, path: Path, out: Path | None) -> int:
+def _protect_job(arguments: argparse.Namespace, job: Job) -> int:
+    """Run a job from data to outputs."""
+    from tacit.cli.job_runs import prepared, protected
+    from tacit.io.solutions import write_outcome_json
+    from tacit.jobs import write_outputs
+    from tacit.release import NoReleaseError
+
+    source = _weighted(prepared(job, quiet=arguments.quiet), arguments.weights)
+    _refuse_unknown_singletons(job.options, as_problem(source), job.path)
+    pattern = _pattern(arguments.out)
+    try:
+        release = protected(job, source, quiet=arguments.quiet, tolerance=tolerance_of(arguments))
+    except NoReleaseError as error:
+        json = job.outputs.json
+        if json is not None:
+            write_outcome_json(error.outcome, error.problem, str(job.path), json)
+        _print_summary(error.outcome, error.problem)
+        if error.audit is not None:
+            print(f"tacit: {job.path}: {error}", file=sys.stderr)
+            return ExitCode.EXPOSED
+        unwritten = [file for file in job.outputs.files if file != json]
+        return _without_solution(error.outcome, job.path, *unwritten, pattern)
+    papers = release.papers
+    _print_summary(papers.outcome, papers.problem)
+    write_outputs(job, release)
+    if pattern is not None:
+        _write_pattern(papers.problem, papers.outcome, pattern)
+    for file in [*job.outputs.files, *([] if pattern is None else [pattern])]:
+        print(f"  wrote       {file}")
+    return ExitCode.DONE
+
+
+def _weighted(source: Table | Problem, weights: str | None) -> Table | Problem:
+    """The same with weights as typed."""
+    from tacit.io.weights import with_weights
+    from tacit.problem import Problem
+
+    if weights is None or weights == "file":
+        return source
+    if isinstance(source, Problem):
+        return with_weights(source, "unit" if weights == "unit" else "value")
+    return source.apply(weight=weights)
+
+
+def _refuse_unknown_singletons(options: Any, problem: Problem, path: Path) -> None:
+    if options.get("singletons", "ignore") == "ignore" or (problem.singleton >= 0).any():
+        return
+    raise InputError(
+        "this input does not say which cells have a single respondent (a JJ file cannot); "
+        "leave out --singletons",
+        path=path,
+    )
+
+
+def _print_summary(outcome: Outcome, problem: Problem) -> None:
+    print("\n".join(f"  {line}" for line in summary(outcome, problem)))
+
+
+def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> int:
     from tacit.outcome import Status
 
-    unwritten = "" if out is None else f"; {out} was not written"
+    named = [str(output) for output in outputs if output is not None]
+    unwritten = f"; {', '.join(named)} {'was' if len(named) == 1 else 'were'} not written"
+    unwritten = unwritten if named else ""
     if outcome.status is Status.INFEASIBLE:
         reason = outcome.message.replace("\n", "\n  ")
         print(f"tacit: {path}: no safe pattern exists{unwritten}:\n  {reason}", file=sys.stderr)
@@ -196,7 +294,12 @@ def _without_solution(outcome: Outcome, path: Path, out: Path | None) -> int:
     return ExitCode.STOPPED
 
 
-def _write(problem: Problem, outcome: Outcome, out: Path) -> None:
+def _pattern(out: Path | None) -> Path | None:
+    """The output, if it is one that says which cells are suppressed."""
+    return out if out is not None and out.name.lower().endswith(_PATTERNS) else None
+
+
+def _write_pattern(problem: Problem, outcome: Outcome, out: Path) -> None:
     from tacit.io.files import replacing
     from tacit.io.jj import write_jj
 
@@ -212,6 +315,15 @@ def _write(problem: Problem, outcome: Outcome, out: Path) -> None:
     lines = "\n".join(map(str, cells.tolist())) or "[]"
     with replacing(out) as stream:
         stream.write(f"{lines}\n".encode())
+
+
+def _algorithms() -> tuple[str, ...]:
+    """The algorithms of all methods."""
+    found: dict[str, None] = {}
+    for method in METHODS.values():
+        hint = get_type_hints(method.options()).get("algorithm")
+        found |= dict.fromkeys(get_args(hint))
+    return tuple(found)
 
 
 def _one_of(kind: str, known: tuple[str, ...]) -> Any:

@@ -6,7 +6,9 @@ import numpy as np
 
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
+from tacit.methods.suppress.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.root import Root
+from tacit.methods.suppress.rounds import Rounds
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Booleans
@@ -36,6 +38,12 @@ def auto(search: Search) -> None:
     master = Master(search)
     root = Root(search, master, constructor)
     root.run(seconds=0.35 * search.options.time_limit)
+    neighbourhoods = Neighbourhoods(search, constructor)
+    limit = search.options.time_limit
+    neighbourhoods.improve(master.full(master.y), tries=40, seconds=0.1 * limit)
+    rounds = Rounds(search, master, constructor, neighbourhoods)
+    if search.finished() or rounds.run(seconds=max(2.0, 0.1 * limit)):
+        return
     while not search.finished():
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))

@@ -54,6 +54,7 @@ class Master:
         fixed_in: Columns proven to be 1 in every better solution.
         infeasible: No vector meets the cuts: there is no safe pattern, or none better than the
             best if columns have been fixed.
+        active: Places in the pool of the cuts at work: the model's rows after the side rows.
         y: The last optimum.
         reduced: Its reduced costs.
         objective: Its objective, sensitive cells included.
@@ -81,7 +82,7 @@ class Master:
             tolerance=1e-7,
         )
         # Places in the pool of the model's rows after the side rows, and rounds since tight.
-        self._active = np.zeros(0, np.int64)
+        self.active = np.zeros(0, np.int64)
         self._idle = np.zeros(0, np.int64)
         self.y = np.zeros(count)
         self.reduced = np.zeros(count)
@@ -134,7 +135,7 @@ class Master:
         if ((np.diff(rows.indptr) == 0) & (right > 0)).any():
             self.infeasible = True
         self._model.add_rows(rows, right, np.full(len(places), np.inf))
-        self._active = np.concatenate([self._active, places])
+        self.active = np.concatenate([self.active, places])
         self._idle = np.concatenate([self._idle, np.zeros(len(places), np.int64)])
 
     def bridgeless(self, y: Floats, most: int = 1000) -> int:
@@ -212,36 +213,36 @@ class Master:
     def _proven(self, prices: Floats) -> float:
         """The bound that the row prices prove, recomputed outside the solver."""
         side = len(self.side_lower)
-        rows = sparse.csr_array(sparse.vstack([self.side, self.pool.rows[self._active]]))
-        lower = np.concatenate([self.side_lower, self.pool.right[self._active]])
-        upper = np.concatenate([self.side_upper, np.full(len(self._active), np.inf)])
+        rows = sparse.csr_array(sparse.vstack([self.side, self.pool.rows[self.active]]))
+        lower = np.concatenate([self.side_lower, self.pool.right[self.active]])
+        upper = np.concatenate([self.side_upper, np.full(len(self.active), np.inf)])
         # A price on an infinite side proves nothing: leave it out.
         usable = np.where(prices > 0, np.isfinite(lower), np.isfinite(upper))
         prices = np.where(usable, prices, 0.0)
         right = np.where(prices > 0, lower, upper)
         reduced = self.weight - rows.T @ prices
         low, high = self.fixed_in.astype(float), 1.0 - self.fixed_out
-        assert len(prices) == side + len(self._active)
+        assert len(prices) == side + len(self.active)
         earned = float(prices[prices != 0] @ right[prices != 0])
         return earned + float(np.minimum(reduced * low, reduced * high).sum())
 
     def _watch(self) -> None:
         """Let cuts go that have not been tight for long."""
-        if len(self._active) == 0:
+        if len(self.active) == 0:
             return
         tight = np.abs(self._prices[len(self.side_lower) :]) > 1e-9
         self._idle = np.where(tight, 0, self._idle + 1)
         tired = np.flatnonzero(self._idle > _PATIENCE)
         if len(tired) > 100:
             self._model.delete_rows(tired + len(self.side_lower))
-            keep = np.ones(len(self._active), bool)
+            keep = np.ones(len(self.active), bool)
             keep[tired] = False
-            self._active, self._idle = self._active[keep], self._idle[keep]
+            self.active, self._idle = self.active[keep], self._idle[keep]
 
     def recall(self, y: Floats, most: int = 200) -> int:
         """Bring cuts back from the pool that y violates; returns how many."""
         missed = self.pool.right - self.pool.rows @ y
-        missed[self._active] = 0.0
+        missed[self.active] = 0.0
         places = np.flatnonzero(missed > 1e-6)
         places = places[np.argsort(-missed[places], kind="stable")[:most]]
         self._activate(places)
@@ -267,4 +268,4 @@ class Master:
     @property
     def active_rows(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
         """The cuts at work in the relaxation, and their right-hand sides."""
-        return sparse.csr_array(self.pool.rows[self._active]), self.pool.right[self._active]
+        return sparse.csr_array(self.pool.rows[self.active]), self.pool.right[self.active]

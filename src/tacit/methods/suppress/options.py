@@ -15,6 +15,8 @@ Algorithm = Literal[
     "benders",
     "monolithic",
     "paths",
+    "hypercube",
+    "modular",
 ]
 Singletons = Literal["ignore", "local", "respondents", "global"]
 Subproblem = Literal["meth1", "meth2", "meth3", "meth4", "meth5"]

@@ -38,7 +38,8 @@ class Root:
         """Go on until nothing is violated, progress stalls, or time is up."""
         search, master = self._search, self._master
         end = min(search.seconds + seconds, search.options.time_limit)
-        between = True
+        # Between the points all cells move a little: flows do not mind, linear programmes do.
+        between = bool(search.structure.in_network[search.problem.sensitive].any())
         progress = _Progress(search)
         while not search.finished() and search.seconds < end:
             search.iterations += 1

@@ -23,10 +23,13 @@ _ALGORITHMS = {
     "auto": ("exact", "auto"),
     "branch-and-cut": ("exact", "branch_and_cut"),
     "paths": ("exact", "paths"),
+    "hypercube": ("hypercube.run", "hypercube"),
+    "modular": ("modular", "modular"),
     "benders": ("benders", "classic"),
     "stabilized": ("benders", "stabilized"),
     "monolithic": ("monolithic", "monolithic"),
 }
+_PATTERN_FIRST = ("hypercube", "modular")
 
 
 def suppress(
@@ -83,10 +86,17 @@ def suppress(
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
     try:
-        reasons = obstacles(search)
-        if reasons:
-            return _infeasible(chosen, reasons, search)
-        _run(search)
+        # A safe pattern shows that nothing stands in the way. Where one is found quickly, this
+        # is looked at only if none is: with all cells suppressed the attacker's work is most.
+        pattern_first = chosen.algorithm in _PATTERN_FIRST
+        if pattern_first:
+            _run(search)
+        if search.best is None and not search.finished():
+            reasons = obstacles(search)
+            if reasons:
+                return _infeasible(chosen, reasons, search)
+        if not pattern_first:
+            _run(search)
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.finished()

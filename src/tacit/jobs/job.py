@@ -1,0 +1,350 @@
+"""`Job`: what a TOML file says is to be done, from data to a published table."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from tacit.errors import InputError
+from tacit.io.cells import CELL_SUFFIXES
+from tacit.jobs.hierarchies import Dimension, read_dimension
+from tacit.jobs.sections import Section
+from tacit.methods.registry import METHODS, find_method
+from tacit.rules import (
+    bounds_from_mapping,
+    from_mapping,
+    weighting_from_mapping,
+)
+from tacit.table import Bounds, Rule, Weighting
+from tacit.table.judging import Levels
+
+TOP_KEYS = (
+    "data",
+    "dimensions",
+    "rules",
+    "levels",
+    "least_level",
+    "bounds",
+    "weights",
+    "method",
+    "outputs",
+)
+SOURCES = ("microdata", "database", "table", "jj")
+MICRODATA_COLUMNS = ("value", "contributor", "holding", "weight", "shadow", "request")
+POLICIES = {"unknown": "refuse", "missing": "refuse", "unreadable": "refuse"}
+TABLE_COLUMNS = (
+    "value",
+    "count",
+    "shadow",
+    "weighted_count",
+    "holding_count",
+    "requested",
+    "status",
+    "weight",
+    "lower",
+    "upper",
+    "lower_level",
+    "upper_level",
+    "sliding_level",
+)
+TABLE_LISTS = ("top", "top_weight", "holding_top", "top_requested")
+CONFIDENTIAL = "confidential"
+_NOT_FOR_JJ = ("dimensions", "rules", "levels", "least_level", "bounds", "weights")
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records to tabulate.
+
+    Attributes:
+        source: Paths or patterns of files, or a pair of a DuckDB database and a query.
+        arguments: How to tabulate them, see `tacit.tabulate`.
+    """
+
+    source: list[str] | tuple[str, str]
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class CellFile:
+    """A finished table in a CSV or Parquet file, one row a cell.
+
+    Attributes:
+        path: The file.
+        columns: Which of its columns is what, see `Table.from_frame`.
+    """
+
+    path: Path
+    columns: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class JJFile:
+    """A problem in a JJ file."""
+
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outputs:
+    """What is written where.
+
+    Attributes:
+        published: The published table, for readers.
+        json: The result as the JSON of the contract.
+        table: The true table with statuses, reasons and levels; confidential.
+        evidence: The audit with its evidence; confidential.
+    """
+
+    published: tuple[Path, ...] = ()
+    json: Path | None = None
+    table: Path | None = None
+    evidence: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All files."""
+        return [*self.published, *(p for p in (self.json, self.table, self.evidence) if p)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Job:
+    """One job.
+
+    Attributes:
+        path: The file that it was read from.
+        data: What the table is made from; None where it is named elsewhere.
+        dimensions: The dimensions of the table.
+        rules: The sensitivity rules.
+        levels: Which protection levels count, see `Table.apply`.
+        least_level: The level of cells for which rules imply none.
+        bounds: What attackers know.
+        weights: What a suppressed cell costs.
+        method: How to protect.
+        options: The options of the method.
+        outputs: What to write.
+        top: The whole file, to say where something is wrong.
+    """
+
+    path: Path
+    data: Microdata | CellFile | JJFile
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    rules: tuple[Rule, ...] = ()
+    levels: Levels = "both"
+    least_level: float | None = None
+    bounds: Bounds | None = None
+    weights: Weighting | None = None
+    method: str = "suppress"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    outputs: Outputs = field(default_factory=Outputs)
+    top: Section
+
+    @property
+    def value_name(self) -> str:
+        """What the values are called."""
+        if isinstance(self.data, Microdata):
+            return str(self.data.arguments.get("value") or "records")
+        return str(self.data.columns["value"]) if isinstance(self.data, CellFile) else "value"
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that it reads, as far as they are named one by one."""
+        read: list[Path] = [self.path]
+        if isinstance(self.data, Microdata):
+            source = self.data.source
+            read += map(Path, source if isinstance(source, list) else source[:1])
+        else:
+            read.append(self.data.path)
+        hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
+        return (*read, *(file for file in hierarchies if file is not None))
+
+    def replace(self, **changes: Any) -> Job:
+        """The same job with something changed."""
+        return dataclasses.replace(self, **changes)
+
+
+def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
+    """Read a job from a TOML file.
+
+    Args:
+        path: The file; paths in it are relative to its folder.
+        microdata: Files to tabulate in place of what the job names.
+
+    Raises:
+        InputError: Something is not TOML, unknown or of the wrong type; the error names the line.
+    """
+    path = Path(path)
+    top = Section.read(path)
+    top.refuse_unknown(TOP_KEYS)
+    data = _data(top, microdata)
+    if isinstance(data, JJFile):
+        for key in _NOT_FOR_JJ:
+            if key in top.given:
+                raise top.fault(f"a JJ file says all about its cells: leave out {key!r}", key)
+    return Job(
+        path=path,
+        data=data,
+        dimensions={} if isinstance(data, JJFile) else _dimensions(top),
+        top=top,
+        **_judging(top),
+        **_method(top),
+        outputs=_outputs(top),
+    )
+
+
+def _data(top: Section, microdata: str | None) -> Microdata | CellFile | JJFile:
+    section = top.section("data")
+    if section is None:
+        raise top.fault("there is no [data]; it names what to protect")
+    named = [key for key in SOURCES if key in section.given]
+    kind = "microdata" if microdata is not None else named[0] if named else None
+    if microdata is None and len(named) > 1:
+        raise section.fault(f"give {named[0]!r} or {named[1]!r}, not both", named[1])
+    if kind in ("microdata", "database"):
+        return _microdata(section, microdata)
+    if kind == "table":
+        return _cell_file(section)
+    if kind == "jj":
+        section.refuse_unknown(("jj",))
+        path = section.path("jj")
+        assert path is not None
+        return JJFile(path)
+    section.refuse_unknown((*SOURCES, *_MICRODATA_KEYS, *TABLE_COLUMNS, *TABLE_LISTS, "cells"))
+    raise section.fault(f"nothing says what to read; name it with one of {', '.join(SOURCES)}")
+
+
+_MICRODATA_KEYS = (
+    *MICRODATA_COLUMNS,
+    "top",
+    *POLICIES,
+    "memory_limit",
+    "temp_directory",
+    "engine",
+    "query",
+)
+
+
+def _microdata(section: Section, microdata: str | None) -> Microdata:
+    section.refuse_unknown(("microdata", "database", *_MICRODATA_KEYS))
+    arguments: dict[str, Any] = {key: section.text(key) for key in MICRODATA_COLUMNS}
+    arguments |= {key: section.one_of(key, ("refuse", "drop")) for key in POLICIES}
+    arguments["top"] = section.get("top", int)
+    arguments["memory_limit"] = section.text("memory_limit")
+    arguments["temp_directory"] = section.path("temp_directory")
+    arguments["engine"] = section.one_of("engine", ("auto", "duckdb", "spark"))
+    given = {key: argument for key, argument in arguments.items() if argument is not None}
+    database, query = section.path("database"), section.text("query")
+    if microdata is not None:
+        return Microdata([microdata], given)
+    if database is not None:
+        if query is None:
+            raise section.fault("a database needs a 'query', or the name of a table", "database")
+        return Microdata((str(database), query), given)
+    if query is not None:
+        raise section.fault("'query' is about a 'database', which is not given", "query")
+    names = section.texts("microdata") or []
+    return Microdata([str(section.file.parent / name) for name in names], given)
+
+
+def _cell_file(section: Section) -> CellFile:
+    section.refuse_unknown(("table", *TABLE_COLUMNS, *TABLE_LISTS, "cells"))
+    columns: dict[str, Any] = {key: section.text(key) for key in TABLE_COLUMNS}
+    columns |= {key: section.texts(key) for key in TABLE_LISTS}
+    columns["cells"] = section.one_of("cells", ("auto", "all", "finest"))
+    path = section.path("table")
+    assert path is not None
+    given = {key: column for key, column in columns.items() if column is not None}
+    return CellFile(path, {"value": "value", **given})
+
+
+def _dimensions(top: Section) -> dict[str, Dimension]:
+    section = top.section("dimensions")
+    if section is None or not section.given:
+        raise top.fault("there are no [dimensions]; name the columns with the codes of the table")
+    found = {}
+    for name in section.given:
+        inner = section.section(name)
+        assert inner is not None
+        found[name] = read_dimension(inner)
+    return found
+
+
+def _judging(top: Section) -> dict[str, Any]:
+    """Rules, levels, bounds and weights."""
+    rules = []
+    for section in top.sections("rules"):
+        try:
+            rules.append(from_mapping(section.given, section.name, section.file.parent))
+        except InputError as error:
+            raise section.blame(error) from None
+    found: dict[str, Any] = {"rules": tuple(rules), "least_level": top.get("least_level", float)}
+    levels = top.one_of("levels", get_args(Levels))
+    if levels is not None:
+        found["levels"] = levels
+    bounds = top.section("bounds")
+    if bounds is not None:
+        try:
+            found["bounds"] = bounds_from_mapping(bounds.given, bounds.name)
+        except InputError as error:
+            raise bounds.blame(error) from None
+    weights = top.get("weights", str, dict)
+    if weights is not None:
+        place = top.section("weights") if isinstance(weights, dict) else top
+        assert place is not None
+        try:
+            found["weights"] = weighting_from_mapping(weights, "weights")
+        except InputError as error:
+            raise place.blame(error) from None
+    return found
+
+
+def _method(top: Section) -> dict[str, Any]:
+    if isinstance(top.given.get("method"), str):
+        # A method without options may be named by itself.
+        name, section = top.one_of("method", [*METHODS]) or "", None
+    else:
+        section = top.section("method")
+        name = "suppress" if section is None else section.one_of("name", [*METHODS]) or "suppress"
+    options = {} if section is None else {k: v for k, v in section.given.items() if k != "name"}
+    if section is not None:
+        kind = find_method(name).options()
+        known = [option.name for option in dataclasses.fields(kind)]
+        section.refuse_unknown(["name", *known])
+        try:
+            kind.from_mapping(options)
+        except InputError as error:
+            raise section.blame(error) from None
+    return {"method": name, "options": options}
+
+
+def _outputs(top: Section) -> Outputs:
+    section = top.section("outputs")
+    if section is None:
+        return Outputs()
+    section.refuse_unknown([item.name for item in dataclasses.fields(Outputs)])
+    published = section.texts("published") or []
+    for name in published:
+        if not name.lower().endswith(CELL_SUFFIXES):
+            raise section.fault(
+                f"the name of a published table must end in {', '.join(CELL_SUFFIXES)}",
+                "published",
+            )
+    found = Outputs(
+        published=tuple(section.file.parent / name for name in published),
+        json=section.path("json"),
+        table=section.path("table"),
+        evidence=section.path("evidence"),
+    )
+    if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
+        raise section.fault(f"the name must end in {', '.join(CELL_SUFFIXES)}", "table")
+    for key, path in (("table", found.table), ("evidence", found.evidence)):
+        if path is not None and CONFIDENTIAL not in path.name.lower():
+            raise section.fault(
+                f"{key!r} holds true values: its name must say so, as in "
+                f"{path.stem}.confidential{path.suffix}",
+                key,
+            )
+    return found

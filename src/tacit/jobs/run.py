@@ -1,0 +1,174 @@
+"""Runs a job: data to a table, rules, protection, audit, outputs."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import InputError, ProblemError, TacitError
+from tacit.hierarchy import Hierarchy
+from tacit.io.audits import write_audit
+from tacit.io.cells import confidential, read_columns, write_columns
+from tacit.io.jj import read_jj
+from tacit.io.solutions import write_outcome_json
+from tacit.jobs.job import CellFile, JJFile, Job, Microdata, Outputs
+from tacit.microdata import TabulationReport, tabulate
+from tacit.observer import Observer
+from tacit.problem import Problem
+from tacit.release import NoReleaseError, Release, WorkingPapers, protect
+from tacit.table import CellStatus, Table
+
+
+def job_table(
+    job: Job,
+    *,
+    observer: Observer | None = None,
+    report: Callable[[TabulationReport], object] | None = None,
+) -> Table:
+    """The table of a job, before any rule.
+
+    Args:
+        job: A job whose data are microdata or a finished table.
+        observer: Listens to the tabulation.
+        report: Called with what was wrong with records, see `tacit.tabulate`.
+    """
+    data, dimensions = job.top.section("data"), job.top.section("dimensions")
+    assert data is not None
+    assert dimensions is not None
+    try:
+        if isinstance(job.data, Microdata):
+            return _tabulated(job, job.data, observer, report)
+        assert isinstance(job.data, CellFile)
+        return _read_table(job, job.data)
+    except TacitError as error:
+        raise data.blame(error, dimensions) from None
+
+
+def job_problem(
+    job: Job,
+    *,
+    observer: Observer | None = None,
+    report: Callable[[TabulationReport], object] | None = None,
+) -> Table | Problem:
+    """What a job protects: a table with its sensitive cells, or the problem of a JJ file."""
+    if isinstance(job.data, JJFile):
+        return read_jj(job.data.path)
+    table = job_table(job, observer=observer, report=report)
+    try:
+        return table.apply(
+            *job.rules,
+            levels=job.levels,
+            least_level=job.least_level,
+            bounds=job.bounds,
+            weight=job.weights,
+        )
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=job.path) from None
+    except TacitError as error:
+        raise InputError(str(error), path=job.path) from None
+
+
+def protect_job(
+    job: Job, source: Table | Problem, *, observer: Observer | None = None, **options: Any
+) -> Release:
+    """Protect what a job is about.
+
+    Args:
+        job: The job.
+        source: Its table or problem, see `job_problem`.
+        observer: Listens to the search; may stop it.
+        **options: Options in place of those of the job.
+
+    Raises:
+        NoReleaseError: No safe outcome exists, or none was found.
+        InputError: The table contradicts itself, or an option does not fit.
+    """
+    try:
+        return protect(source, job.method, observer=observer, **{**job.options, **options})
+    except NoReleaseError:
+        raise
+    except (ProblemError, InputError) as error:
+        reasons = str(error).replace("\n", "\n  ")
+        raise InputError(reasons, path=job.path) from None
+
+
+def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:
+    """Write what a job asks for; each file appears complete or not at all.
+
+    Args:
+        job: The job.
+        release: What came out.
+        outputs: What to write in place of what the job says.
+    """
+    chosen = job.outputs if outputs is None else outputs
+    papers = release.papers
+    columns = release.published.columns(job.value_name)
+    for path in chosen.published:
+        write_columns(columns, path)
+    if chosen.json is not None:
+        write_outcome_json(papers.outcome, papers.problem, str(job.path), chosen.json)
+    if chosen.table is not None:
+        if papers.table is None:
+            raise InputError("a JJ file has no table to write; leave out 'table'", path=job.path)
+        write_columns(confidential(_decided(papers).to_frame("dict")), chosen.table)
+    if chosen.evidence is not None:
+        write_audit(papers.audit, chosen.evidence)
+
+
+def _decided(papers: WorkingPapers) -> Table:
+    """The true table, with the cells that are suppressed to protect others."""
+    assert papers.table is not None
+    secondary = np.zeros(papers.table.cell_count, bool)
+    secondary[papers.outcome.suppressed] = True
+    secondary &= ~papers.table.is_sensitive
+    status = np.where(secondary, CellStatus.SECONDARY.value, papers.table.status)
+    return papers.table.replace(status=status)
+
+
+def _tabulated(
+    job: Job,
+    data: Microdata,
+    observer: Observer | None,
+    report: Callable[[TabulationReport], object] | None,
+) -> Table:
+    if isinstance(data.source, list):
+        for name in data.source:
+            if not glob.has_magic(name) and not Path(name).exists():
+                raise InputError("the file cannot be read: no such file", path=name)
+    by = {
+        name: given.resolved(partial(_occurring, data.source, name))
+        for name, given in job.dimensions.items()
+    }
+    table: Table = tabulate(data.source, by, observer=observer, report=report, **data.arguments)
+    return table
+
+
+def _occurring(source: list[str] | tuple[str, str], name: str) -> tuple[str, ...]:
+    """The codes that occur in a column."""
+    # Records without a code are for the tabulation itself to judge.
+    return tabulate(source, {name: None}, missing="drop").dimensions[name].leaves
+
+
+def _read_table(job: Job, data: CellFile) -> Table:
+    frame = read_columns(data.path)
+    absent = [name for name in job.dimensions if name not in frame]
+    if absent:
+        raise job.dimensions[absent[0]].section.fault(
+            f"there is no column {absent[0]} in {data.path}; the columns are {', '.join(frame)}"
+        )
+    dimensions: Mapping[str, Hierarchy | None] = {
+        name: given.resolved(partial(_distinct, frame[name]))
+        for name, given in job.dimensions.items()
+    }
+    return Table.from_frame(frame, dimensions, **data.columns)
+
+
+def _distinct(codes: Iterable[object]) -> list[object]:
+    return [code for code in dict.fromkeys(codes) if code is not None]

@@ -1,0 +1,204 @@
+"""`Section`: one table of a job file, read key by key, with errors that name the line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from tacit.errors import InputError, TacitError
+from tacit.jobs.lines import KeyPath, key_lines
+
+_NAMES: Mapping[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list",
+    dict: "a table",
+}
+
+
+class Section:
+    """A table of a TOML file.
+
+    Attributes:
+        given: What stands in it.
+        file: The file.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        file: Path,
+        lines: Mapping[KeyPath, int],
+        place: KeyPath = (),
+    ):
+        self.given = given
+        self.file = file
+        self._lines = lines
+        self._place = place
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """The whole file as a section."""
+        try:
+            text = path.read_bytes().decode("utf-8-sig")
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise InputError(f"the file cannot be read: {reason}", path=path) from None
+        except UnicodeDecodeError:
+            raise InputError("this is not a text file in UTF-8", path=path) from None
+        try:
+            given = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise _syntax_error(str(error), text, path) from None
+        except RecursionError:
+            raise InputError("this is not TOML: it is nested too deeply", path=path) from None
+        return cls(given, path, key_lines(text))
+
+    @property
+    def name(self) -> str:
+        """What to call this table in messages."""
+        text = ""
+        for part in self._place:
+            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+        return text
+
+    def line(self, *keys: str | int) -> int | None:
+        """The line of something in here; without keys that of the table itself."""
+        return self._lines.get((*self._place, *keys))
+
+    def fault(self, message: str, *keys: str | int) -> InputError:
+        """An error about something in here; without keys about the table itself."""
+        line = self.line(*keys) or self.line()
+        where = f"{self.name}: " if self.name else ""
+        return InputError(f"{where}{message}", path=self.file, line=line)
+
+    def blame(self, error: TacitError, *others: Section) -> InputError:
+        """An error that somebody else found, at the line of what its message names first.
+
+        Messages name keys, columns and files; where nothing in here is named, the line is that
+        of the table. An error about another file stays as it is.
+
+        Args:
+            error: What was found.
+            others: Further tables that it may be about.
+        """
+        if isinstance(error, InputError) and error.path is not None:
+            return error
+        message = str(error).removeprefix(f"{self.name}: ")
+        named: dict[int, tuple[Section, tuple[str | int, ...]]] = {}
+        for section in (self, *others):
+            for word, keys in section._words():
+                found = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", message)
+                if found is not None:
+                    named.setdefault(found.start(), (section, keys))
+        section, keys = named[min(named)] if named else (self, ())
+        return section.fault(message, *keys)
+
+    def _words(self) -> Iterable[tuple[str, tuple[str | int, ...]]]:
+        for key, entry in self.given.items():
+            yield key, (key,)
+            entries = enumerate(entry) if isinstance(entry, list) else [(None, entry)]
+            for place, part in entries:
+                if isinstance(part, str) and part:
+                    yield part, (key,) if place is None else (key, place)
+
+    def refuse_unknown(self, known: Sequence[str]) -> None:
+        """Refuse keys that mean nothing here, and name the nearest that does."""
+        for key in self.given:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                raise self.fault(f"unknown key {key!r}; {hint}", key)
+
+    def get(self, key: str, *kinds: type) -> Any:
+        """What is given for a key, None where it is not; of another kind it is refused."""
+        given = self.given.get(key)
+        if given is None:
+            return None
+        # bool is an int to Python, but not to a user.
+        if isinstance(given, bool):
+            fits = bool in kinds
+        elif float in kinds and isinstance(given, int):
+            return float(given)
+        else:
+            fits = isinstance(given, kinds)
+        if not fits:
+            wish = " or ".join(_NAMES[kind] for kind in kinds)
+            raise self.fault(f"{key!r} must be {wish}; it is {_kind(given)}", key)
+        return given
+
+    def text(self, key: str) -> str | None:
+        """A text that is not empty."""
+        given: str | None = self.get(key, str)
+        if given == "":
+            raise self.fault(f"{key!r} must not be empty", key)
+        return given
+
+    def one_of(self, key: str, choices: Sequence[str]) -> str | None:
+        """One of a few texts."""
+        given = self.text(key)
+        if given is not None and given not in choices:
+            near = difflib.get_close_matches(given, choices, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(choices)}"
+            raise self.fault(f"{key!r} cannot be {given!r}; {hint}", key)
+        return given
+
+    def texts(self, key: str) -> list[str] | None:
+        """A list of texts; a single text does as well."""
+        given = self.get(key, str, list)
+        if given is None:
+            return None
+        if isinstance(given, str):
+            return [given]
+        if not given:
+            raise self.fault(f"{key!r} is an empty list", key)
+        for place, part in enumerate(given):
+            if not isinstance(part, str) or not part:
+                raise self.fault(f"{key!r} must be a list of texts", key, place)
+        return list(given)
+
+    def path(self, key: str) -> Path | None:
+        """The path of a file, relative to the folder of the job."""
+        given = self.text(key)
+        return None if given is None else self.file.parent / given
+
+    def section(self, key: str) -> Section | None:
+        """A table in here."""
+        given = self.get(key, dict)
+        if given is None:
+            return None
+        return Section(given, self.file, self._lines, (*self._place, key))
+
+    def sections(self, key: str) -> list[Section]:
+        """The tables of an array of tables."""
+        given = self.get(key, list) or []
+        for place, part in enumerate(given):
+            if not isinstance(part, dict):
+                raise self.fault(f"{key!r} must be tables: write [[{key}]]", key, place)
+        return [
+            Section(part, self.file, self._lines, (*self._place, key, place))
+            for place, part in enumerate(given)
+        ]
+
+
+def _kind(given: object) -> str:
+    for kind, name in _NAMES.items():
+        if type(given) is kind:
+            return name
+    return "a date or time"
+
+
+def _syntax_error(message: str, text: str, path: Path) -> InputError:
+    """What `tomllib` says, with the line where it says it."""
+    found = re.search(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", message, re.S)
+    if found is None:
+        return InputError(f"this is not TOML: {message.lower()}", path=path)
+    line = int(found[2]) if found[2] else len(text.splitlines())
+    reason = f"{found[1][:1].lower()}{found[1][1:]}"
+    return InputError(f"this is not TOML: {reason}", path=path, line=line or None)

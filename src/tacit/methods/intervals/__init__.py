@@ -1,0 +1,1 @@
+"""Partial suppression: cells published as intervals."""

@@ -1,0 +1,113 @@
+"""`auto` and `benders`: cuts until the relaxation's optimum is safe."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.methods.intervals.master import Master
+from tacit.methods.intervals.repair import Repair
+from tacit.methods.intervals.search import Search
+from tacit.methods.intervals.separation import Found, Separation
+from tacit.problem import Floats
+
+_PULL = 0.5
+"""The share of the way that the inner point follows the best point of a round."""
+_AIR = 1.2
+"""How much wider than a safe point the first inner point is."""
+
+
+class Surroundings:
+    """Safe points around a point: how safe intervals are made, from the first on."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        self._model = search.model
+        self._repairs = [Repair(search.model, rival) for rival in search.model.rivals]
+        self.separation = Separation(search.model, search.out_of_time)
+
+    def first(self) -> Floats | None:
+        """Offer a first safe point; returns a point inside, or None if time was too short."""
+        search, model = self._search, self._model
+        point = model.least_point()
+        targets = [float(rival.targets(point).max(initial=0.0)) for rival in model.rivals]
+        # In a network no deviation needs more than the level that it is for.
+        wide = np.minimum(model.upper, max(targets, default=0.0))
+        wide = np.maximum(wide, point)
+        wide[model.cell_ends :] = point[model.cell_ends :]
+        found = self.separation.approach(point, wide)
+        safe = self._repaired(found)
+        if safe is None:
+            # Everything as wide as it may be is safe, if less wide than without end.
+            widest = np.where(model.is_free, model.widest(), 0.0)
+            if np.isfinite(widest).all():
+                search.offer(np.concatenate([widest, point[model.cell_ends :]]))
+            return None
+        search.offer(safe)
+        inside = np.minimum(_AIR * safe, np.maximum(model.upper, safe))
+        network = np.repeat(model.structure.in_network, 2)
+        inside[: model.cell_ends][network] = 0.5 * (wide + safe)[: model.cell_ends][network]
+        inside[model.cell_ends :] = safe[model.cell_ends :]
+        return inside
+
+    def _repaired(self, found: Found) -> Floats | None:
+        """What the walk left open, opened at the least cost."""
+        point: Floats | None = found.repaired
+        for repair, missed in zip(self._repairs, found.missed, strict=True):
+            if point is not None and len(missed):
+                point = repair.repair(point, missed, self._search.out_of_time)
+        return point
+
+    def safe_points(self, point: Floats, inside: Floats, found: Found) -> list[Floats]:
+        """Points that are safe up to rounding, given what a walk inside has found."""
+        points = [point + found.walked * (inside - point)]
+        if found.walked > 0:
+            repaired = self._repaired(found)
+            if repaired is not None:
+                points.append(repaired)
+        return points
+
+
+def auto(search: Search) -> None:
+    """Cuts on the way from the relaxation's optimum to a point inside, which moves outwards."""
+    surroundings = Surroundings(search)
+    inside = surroundings.first()
+    master = Master(search)
+    while not search.finished():
+        search.iterations += 1
+        search.raise_bound(master.solve())
+        if search.finished():
+            return
+        found = surroundings.separation.approach(master.point, inside)
+        added = master.add(found.rows, found.right)
+        if inside is not None:
+            points = surroundings.safe_points(master.point, inside, found)
+            best = min(points, key=search.model.objective)
+            inside = inside + _PULL * (best - inside)
+            for point in (best, inside):
+                search.offer(point)
+        elif found.walked == 0:
+            search.offer(master.point)
+        if added == 0 or found.walked == 0:
+            search.confirm()
+            search.raise_bound(master.solve())
+            search.finished()
+            return
+
+
+def benders(search: Search) -> None:
+    """Cuts at the relaxation's optimum (paper 000, section 4)."""
+    surroundings = Surroundings(search)
+    surroundings.first()
+    master = Master(search, purge=False)
+    while not search.finished():
+        search.iterations += 1
+        search.raise_bound(master.solve())
+        if search.finished():
+            return
+        found = surroundings.separation.approach(master.point)
+        added = master.add(found.rows, found.right)
+        if added == 0 or found.walked == 0:
+            search.offer(master.point)
+            search.confirm()
+            search.finished()
+            return

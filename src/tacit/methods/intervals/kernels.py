@@ -1,0 +1,153 @@
+"""Compiled: for every request the way from a point to a point inside, until it is met."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tacit.attack.flow import send
+
+
+@njit(cache=True, nogil=True)
+def longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """A copy with twice the space."""
+    copy = np.empty(2 * len(array), np.int64)
+    copy[: len(array)] = array
+    return copy
+
+
+@njit(cache=True, nogil=True)
+def approach(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    outer: npt.NDArray[np.float64],
+    inner: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    outer_target: npt.NDArray[np.float64],
+    inner_target: npt.NDArray[np.float64],
+    begin: npt.NDArray[np.float64],
+    tolerance: float,
+    most_steps: int,
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+]:
+    """Walk from outer to inner capacities, request by request, by Newton's method.
+
+    Where a maximum flow misses its target, the minimum cut is a line along the way: the next
+    point is where that line reaches the target.
+
+    Args:
+        first: For each node the start of its links.
+        link: Links out of the nodes: 2 * arc forwards, 2 * arc + 1 backwards.
+        tail: Tail of each arc.
+        head: Head of each arc.
+        outer: Capacity of each way at the start.
+        inner: Capacity of each way at the end.
+        cells: The arc to move in each request.
+        sides: 1 to raise it, -1 to lower it.
+        outer_target: How far each request is to get at the start.
+        inner_target: How far at the end.
+        begin: Where to begin, from 0 (outer) to 1 (inner).
+        tolerance: The share of a target that may be missed.
+        most_steps: Flows for each request at most.
+
+    Returns:
+        How far each request had to walk; pointers, ways and requests of the cuts found on the
+        way; for each way the most that a request that had to walk sends through it.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    residual = np.empty(2 * arcs)
+    level = np.empty(nodes, np.int64)
+    queue = np.empty(nodes, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
+    walked = begin.copy()
+    pointer = np.zeros(1024, np.int64)
+    owner = np.zeros(1024, np.int64)
+    ways = np.empty(4096, np.int64)
+    count = 0
+    used = 0
+    sent = np.zeros(2 * arcs)
+    for request in range(len(cells)):
+        own = cells[request]
+        source, sink = head[own], tail[own]
+        if sides[request] < 0:
+            source, sink = sink, source
+        share = begin[request]
+        for step in range(most_steps):
+            for way in range(2 * arcs):
+                residual[way] = outer[way] + share * (inner[way] - outer[way])
+            target = outer_target[request]
+            target += share * (inner_target[request] - target)
+            value, touched_count = send(
+                first,
+                link,
+                tail,
+                head,
+                residual,
+                own,
+                source,
+                sink,
+                target,
+                level,
+                queue,
+                current,
+                path,
+                touched,
+                is_touched,
+                flow,
+            )
+            met = value >= target * (1.0 - tolerance)
+            for position in range(touched_count):
+                arc = touched[position]
+                is_touched[arc] = 0
+                if met or share >= 1.0:
+                    way = 2 * arc if flow[arc] > 0.0 else 2 * arc + 1
+                    if share > 0.0 and abs(flow[arc]) > sent[way]:
+                        sent[way] = abs(flow[arc])
+                flow[arc] = 0.0
+            if met:
+                break
+            at_outer, at_inner = 0.0, 0.0
+            for arc in range(arcs):
+                from_source = level[tail[arc]] >= 0
+                if arc != own and from_source != (level[head[arc]] >= 0):
+                    if used == len(ways):
+                        ways = longer(ways)
+                    way = 2 * arc if from_source else 2 * arc + 1
+                    ways[used] = way
+                    used += 1
+                    at_outer += outer[way]
+                    at_inner += inner[way]
+            if count + 2 > len(owner):
+                owner = longer(owner)
+                pointer = longer(pointer)
+            owner[count] = request
+            count += 1
+            pointer[count] = used
+            if share >= 1.0:
+                break
+            gained = (at_inner - at_outer) - (inner_target[request] - outer_target[request])
+            missing = outer_target[request] - at_outer
+            # The next point lies further on, if only by rounding.
+            share = share * (1.0 + 1e-9) + 1e-12
+            if gained <= missing:
+                share = 1.0
+            else:
+                share = min(1.0, max(share, missing / gained))
+            if step + 2 >= most_steps:
+                share = 1.0
+        walked[request] = share
+    return walked, pointer[: count + 1], ways[:used], owner[:count], sent

@@ -1,0 +1,106 @@
+"""Make a point safe at the least cost, one request after the other.
+
+For each request that a point misses, the cheapest deviation that meets it is found: within the
+rooms that are there it is free, beyond them it costs their weights. The rooms are opened
+accordingly, and the next request finds them open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import SolverError
+from tacit.methods.intervals.model import IntervalsModel, Rival
+from tacit.problem import Floats, Integers
+from tacit.solver.highs import HighsModel
+
+_FAR = 1e4
+"""Rooms beyond so many times the target make no difference."""
+
+
+class Repair:
+    """Cheapest deviations for the requests of one attacker outside networks."""
+
+    def __init__(self, model: IntervalsModel, rival: Rival):
+        self._model = model
+        self._rival = rival
+        structure = model.structure
+        movable = (rival.room[0::2] > 0) | (rival.room[1::2] > 0)
+        movable[rival.cells] = True
+        self._cells = np.flatnonzero(movable & ~structure.in_network)
+        self._column = np.full(model.problem.cell_count, -1, np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+        self._ends = np.concatenate([2 * self._cells, 2 * self._cells + 1])
+        self._lp: HighsModel | None = None
+
+    def repair(
+        self, point: Floats, requests: Integers, stop: Callable[[], bool] = lambda: False
+    ) -> Floats | None:
+        """The point with these requests met; None if that failed or was stopped."""
+        model, rival = self._model, self._rival
+        point = point.copy()
+        targets = rival.targets(point)
+        ends, count = self._ends, len(self._cells)
+        free = model.is_free[ends]
+        for number in requests.tolist():
+            if stop():
+                return None
+            unit = float(targets[number])
+            if unit <= 0:
+                continue
+            capacity = model.capacity(rival, point)[ends] / unit
+            most = np.minimum(np.where(free, model.upper[ends], 0.0), rival.room[ends]) / unit
+            beyond = np.clip(most - capacity, 0.0, _FAR)
+            np.minimum(capacity, _FAR, out=capacity)
+            x = self._cheapest(int(number), capacity, beyond)
+            if x is None:
+                return None
+            moved = np.concatenate([x, -x]) * unit
+            point[ends[free]] = np.maximum(point[ends[free]], moved[free])
+        np.minimum(point, np.maximum(model.upper, model.lower), out=point)
+        return model.with_own_reaches(point)
+
+    def _cheapest(self, number: int, capacity: Floats, beyond: Floats) -> Floats | None:
+        """The cheapest deviation that moves the asked cell by one unit."""
+        lp = self._lp = self._lp or self._start()
+        count = len(self._cells)
+        lower = np.concatenate([-capacity[count:], np.zeros(2 * count)])
+        upper = np.concatenate([capacity[:count], beyond])
+        side = int(self._rival.sides[number])
+        column = int(self._column[self._rival.cells[number]])
+        lower[column] = upper[column] = side
+        upper[[count + column, 2 * count + column]] = 0.0
+        lp.set_bounds(np.arange(3 * count), lower, upper)
+        for cold in (False, True):
+            try:
+                solution = lp.solve(cold=cold, strategy="dual")
+            except SolverError:
+                continue
+            if solution.status == "optimal":
+                x = solution.x
+                return np.asarray(x[:count] + x[count : 2 * count] - x[2 * count :])
+        return None
+
+    def _start(self) -> HighsModel:
+        structure, model = self._model.structure, self._model
+        part = sparse.csr_array(structure.A[:, self._cells])
+        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
+        A = sparse.csr_array(part[rows])
+        zeros, nothing = np.zeros(len(rows)), np.zeros(3 * len(self._cells))
+        weight = model.weight[self._ends]
+        positive = weight[weight > 0]
+        middle = float(np.median(positive)) if len(positive) else 1.0
+        # What costs nothing is not opened for nothing, either.
+        cost = np.maximum(weight / middle, 1e-6)
+        return HighsModel(
+            sparse.csr_array(sparse.hstack([A, A, -A])),
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=nothing,
+            upper=nothing,
+            cost=np.concatenate([np.zeros(len(self._cells)), cost]),
+            tolerance=1e-7,
+        )

@@ -1,0 +1,300 @@
+"""`intervals`: partial suppression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.attack.audit import audit
+from tacit.attack.knowledge import Attacker
+from tacit.attack.reach import TOLERANCE, Requests
+from tacit.errors import InputError, ProblemError, TacitError
+from tacit.methods.intervals.finish import cost, published, tightened
+from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
+from tacit.methods.intervals.options import Algorithm, IntervalsOptions
+from tacit.methods.intervals.search import Search, levels_against
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Report, Status
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
+
+
+def intervals(
+    problem: Problem,
+    *,
+    algorithm: Algorithm = "auto",
+    time_limit: float = 60.0,
+    gap: float = 1e-4,
+    seed: int = 1,
+    weights: Any = "given",
+    allowed: npt.ArrayLike | None = None,
+    withheld: npt.ArrayLike | None = None,
+    attackers: Sequence[Attacker] = (),
+    observer: Observer | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+    round_to: float | None = None,
+    **options: Any,
+) -> Outcome:
+    """Publish some cells as intervals, as narrow as possible, so that nobody comes too close.
+
+    Args:
+        problem: The table.
+        algorithm: How to search; see `IntervalsOptions`.
+        time_limit: Seconds after which the best safe intervals so far are returned.
+        gap: Stop when (objective - bound) / objective is at most this.
+        seed: Passed on to the solver; the same seed gives the same intervals, unless the time
+            limit cuts in.
+        weights: What a unit of width costs: as `given` by the problem, `unit`, the cell's
+            `value` (its size, at least 1), or an array. A pair of these is for the lower and
+            the upper ends.
+        allowed: The cells that may become intervals (H of paper 000), as numbers or a mask; by
+            default all that need not be published.
+        withheld: Cells that are not published at all, whatever else happens: a reader knows
+            that they lie within their bounds, and they cost nothing.
+        attackers: Who attacks; by default a reader who knows nothing more than the
+            publication, the relations and the bounds.
+        observer: Listens to bounds and solutions; may stop the search.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+        round_to: Move both ends of every interval outwards to multiples of this number.
+        **options: Further options, see `IntervalsOptions`.
+
+    Returns:
+        The outcome; its solution is of type `Intervals`. It is safe, as an audit that shares
+        nothing with the search has found, and no interval is wider than what a reader can
+        deduce from all of them, unless they are rounded. `optimal` speaks of the intervals
+        before they are rounded, the objective of those that are published.
+
+    Raises:
+        ProblemError: The table contradicts itself.
+
+    >>> problem = Problem(value=[10, 15, 25, 20, 17, 37], sensitive=[0, 4],
+    ...                   relations=[[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
+    ...                   lower_level=[5, 7], upper_level=[5, 4])
+    >>> outcome = intervals(problem)
+    >>> outcome.status.value, outcome.report.objective
+    ('optimal', 42.0)
+    """
+    chosen = IntervalsOptions.from_mapping(
+        {
+            "algorithm": algorithm,
+            "time_limit": time_limit,
+            "gap": gap,
+            "seed": seed,
+            "round_to": round_to,
+            **options,
+        }
+    )
+    weight = end_weights(problem, weights)
+    may = (
+        np.ones(problem.cell_count, bool) if allowed is None else mask(problem, allowed, "allowed")
+    )
+    never = np.zeros(problem.cell_count, bool)
+    if withheld is not None:
+        never = mask(problem, withheld, "withheld")
+    hopeless = refuse(problem, tolerance)
+    if hopeless:
+        return infeasible(chosen, hopeless)
+    observer = observer or Observer()
+    observer.on_start("intervals")
+    model = IntervalsModel(problem, weight, may, never, attackers)
+    search = Search(model, chosen, observer)
+    try:
+        reasons = obstacles(search)
+        if reasons:
+            outcome = infeasible(chosen, reasons, search.seconds)
+            observer.on_end(outcome)
+            return outcome
+        _run(search)
+    except KeyboardInterrupt:
+        search.stopped_by = "user"
+    search.confirm()
+    search.finished()
+    outcome = _outcome(search)
+    observer.on_end(outcome)
+    return outcome
+
+
+def _run(search: Search) -> None:
+    if not any(len(rival.cells) for rival in search.model.rivals):
+        search.offer(search.model.lower)
+        search.finished()
+        return
+    if search.options.algorithm == "monolithic":
+        from tacit.methods.intervals.monolithic import monolithic
+
+        monolithic(search)
+        return
+    from tacit.methods.intervals.cutting import auto, benders
+
+    (benders if search.options.algorithm == "benders" else auto)(search)
+
+
+def end_weights(problem: Problem, weights: Any) -> Floats:
+    """The weights of all ends: upper and lower end of each cell in turn."""
+    is_pair = isinstance(weights, tuple) and len(weights) == 2
+    if is_pair and not all(np.isscalar(each) and not isinstance(each, str) for each in weights):
+        below, above = (_weights(problem, each) for each in weights)
+    else:
+        below = above = _weights(problem, weights)
+    for each in (below, above):
+        negative = np.flatnonzero(each < 0)
+        if len(negative):
+            raise ProblemError(
+                f"the weight is negative: {problem.name_cells(negative)}", cells=negative
+            )
+    return interleaved(above, below)
+
+
+def _weights(problem: Problem, weights: Any) -> Floats:
+    if not isinstance(weights, str):
+        return problem.replace(weight=weights).weight
+    if weights == "unit":
+        return np.ones(problem.cell_count)
+    if weights == "value":
+        return np.where(problem.value == 0, 1.0, np.abs(problem.value))
+    if weights == "given":
+        return problem.weight
+    raise InputError(
+        f"weights must be 'given', 'unit', 'value', an array, or a pair of these; not {weights!r}"
+    )
+
+
+def mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
+    """Cells given as numbers or as a mask, as a mask."""
+    given = np.asarray(cells)
+    n = problem.cell_count
+    if given.dtype == bool:
+        if given.shape != (n,):
+            raise InputError(f"{name} as a mask needs {n} entries, one a cell")
+        return given.copy()
+    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
+        raise InputError(f"{name} must be cell numbers or a mask")
+    outside = given[(given < 0) | (given >= n)]
+    if len(outside):
+        raise InputError(f"{name}: there is no cell {outside[0]}; cells are 0 to {n - 1}")
+    chosen = np.zeros(n, bool)
+    chosen[given.astype(np.int64)] = True
+    return chosen
+
+
+def refuse(problem: Problem, tolerance: float) -> list[str]:
+    """Refuse a table that contradicts itself; levels that cannot be met are told apart."""
+    found = problem.violations(tolerance)
+    wrong = [violation for violation in found if violation.condition != "levels"]
+    if wrong:
+        raise ProblemError(
+            "\n".join(violation.message for violation in wrong),
+            cells=[cell for violation in wrong for cell in violation.cells],
+            relations=[relation for violation in wrong for relation in violation.relations],
+        )
+    return [violation.message for violation in found]
+
+
+def obstacles(search: Search) -> list[str]:
+    """Why the table cannot be protected even with the widest intervals; empty if it can."""
+    told: list[str] = []
+    for rival in search.model.rivals:
+        missed, names = _out_of_reach(search, rival)
+        told += [
+            f"{search.problem.name_cell(cell)} cannot be protected against "
+            f"{rival.attacker.name} attackers: {_reason(search, cell, name)}"
+            for cell, name in zip(missed, names, strict=True)
+        ]
+    return told
+
+
+def _out_of_reach(search: Search, rival: Rival) -> tuple[list[int], list[str]]:
+    """Cells with levels that even the widest intervals miss, and which levels."""
+    model = search.model
+    cells, levels, sliding = levels_against(model, rival)
+    both = Requests.both_sides(cells, *np.maximum(levels, sliding))
+    answer = model.answer(rival, model.widest(), both, progress=lambda _: search.out_of_time())
+    amount = answer.amount.reshape(2, -1)
+    asked = np.concatenate([levels, sliding[None]])
+    reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
+    # What could not be looked at in time is not called impossible.
+    known = answer.answered.reshape(2, -1).all(0)
+    short = known & (reached < asked * (1 - TOLERANCE))
+    names = np.array(["upper", "lower", "sliding"])
+    missed = np.flatnonzero(short.any(0))
+    return cells[missed].tolist(), [" and ".join(names[short[:, at]]) for at in missed.tolist()]
+
+
+def _reason(search: Search, cell: int, levels: str) -> str:
+    model = search.model
+    columns = model.structure.columns
+    useful = (model.is_free | model.is_withheld).reshape(-1, 2).any(1)
+    if not useful[cell]:
+        return f"it must be published or cannot vary, so that its {levels} level is out of reach"
+    company = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
+    rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+    lonely = rows[company[rows] < 2].tolist()
+    if lonely:
+        return (
+            f"every other cell of relation {lonely[0]} must be published or cannot vary, so that "
+            f"its {levels} level is out of reach"
+        )
+    return (
+        "the bounds of the cells that may become intervals leave too little room for its "
+        f"{levels} level"
+    )
+
+
+def infeasible(options: IntervalsOptions, reasons: list[str], seconds: float = 0.0) -> Outcome:
+    """The outcome for a table that cannot be protected."""
+    return Outcome(
+        status=Status.INFEASIBLE,
+        stopped_by="infeasible",
+        report=Report(bound=np.inf, seconds=seconds),
+        method="intervals",
+        algorithm=options.algorithm,
+        seed=options.seed,
+        message="\n".join(reasons),
+    )
+
+
+def _outcome(search: Search) -> Outcome:
+    options, problem = search.options, search.problem
+    status, solution, checked, objective = Status.INTERRUPTED, None, None, None
+    if search.best is not None:
+        solution = published(search, tightened(search, search.best))
+        checked = audit(
+            problem,
+            solution,
+            cells="sensitive",
+            exact=False,
+            attackers=[rival.attacker for rival in search.model.rivals],
+            # The table was judged when the search began.
+            tolerance=None,
+        )
+        if not checked.safe:
+            raise TacitError(
+                "the search called intervals safe that the audit does not: this is a fault of "
+                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
+            )
+        objective = cost(search, solution)
+        before = objective if options.round_to is None else min(search.objective, objective)
+        objective = max(objective, search.bound)
+        reached = (before - search.bound) / max(abs(before), 1e-10) <= options.gap
+        status = Status.OPTIMAL if reached else Status.FEASIBLE
+        if reached:
+            search.stopped_by = "gap"
+    return Outcome(
+        status=status,
+        stopped_by=search.stopped_by or "exhausted",
+        solution=solution,
+        report=Report(
+            objective=objective,
+            bound=search.bound,
+            seconds=search.seconds,
+            iterations=search.iterations,
+            cuts=search.cut_count,
+            trace=search.trace,
+        ),
+        method="intervals",
+        algorithm=options.algorithm,
+        seed=options.seed,
+        audit=checked,
+    )

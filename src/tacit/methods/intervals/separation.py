@@ -1,0 +1,330 @@
+"""Cuts for intervals, found on the way from the relaxation's optimum to a point inside.
+
+Every request is a convex set of points: those whose rooms let a cell get far enough. From a
+point outside, the way to a point inside crosses its boundary; the cuts found on that way, the
+last of which supports the set, are what the relaxation needs (in-out separation, with Newton's
+method for the crossing, one crossing for each request).
+
+A cut charges d for rooms: the sum over cells of (d+ up + d- down) is at least the target, with
+d = e_s - A'g for multipliers g (paper 002, (3.24); paper 000, (8) and (9)). Where an attacker
+knows more of a cell than its interval tells, the cell counts with what the attacker knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.reach import TOLERANCE
+from tacit.errors import SolverError
+from tacit.methods.intervals.model import IntervalsModel, Rival
+from tacit.problem import Floats, Integers
+from tacit.solver.highs import HighsModel
+
+VIOLATION = 1e-7
+"""A request is met when it misses its target by at most this share."""
+
+_STEPS = 25
+_FAR = 1e4
+"""Rooms beyond so many times the target make no difference."""
+_DENOMINATOR = 2520.0
+"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What came up on the way inside.
+
+    Attributes:
+        rows: Cuts `rows point >= right`.
+        right: Their right-hand sides.
+        walked: The share of the way after which every request is met.
+        repaired: The point, opened where requests had to walk to be met; None if not asked.
+        missed: For each rival the requests that the point misses and that `repaired` does not
+            care for.
+    """
+
+    rows: sparse.csr_array[Any, Any]
+    right: Floats
+    walked: float
+    repaired: Floats
+    missed: list[Integers]
+
+
+class Separation:
+    """Finds cuts against all attackers."""
+
+    def __init__(self, model: IntervalsModel, stop: Callable[[], bool] = lambda: False):
+        """Prepare.
+
+        Args:
+            model: The intervals problem.
+            stop: Asked often; True ends a round early, which is then of less use but valid.
+        """
+        self._model = model
+        self._stop = stop
+        self._partner = model.partner
+        self._linear = [_LinearWalk(model, rival) for rival in model.rivals]
+
+    def approach(self, point: Floats, inside: Floats | None = None) -> Found:
+        """Cuts between a point and a point inside, or at the point if there is none."""
+        model = self._model
+        cuts = _Cuts(model.size)
+        walked = 0.0
+        repaired = point.copy()
+        missed = []
+        for rival, walk in zip(model.rivals, self._linear, strict=True):
+            outer = model.capacity(rival, point)
+            inner = outer if inside is None else model.capacity(rival, inside)
+            targets = rival.targets(point)
+            inner_targets = targets if inside is None else rival.targets(inside)
+            in_network = model.structure.in_network[rival.cells]
+            way = _Way(rival, outer, inner, targets, inner_targets, inside is not None)
+            share = np.zeros(len(targets))
+            flows = np.flatnonzero(in_network)
+            if len(flows):
+                share[flows] = self._by_flows(way, flows, cuts, repaired, point)
+            others = np.flatnonzero(~in_network)
+            for number in others.tolist():
+                if self._stop():
+                    share[number] = 1.0
+                    continue
+                share[number] = walk.walk(way, number, cuts, point)
+            missed.append(others[share[others] > 0])
+            walked = max(walked, float(share.max(initial=0.0)))
+        rows, right = cuts.matrix()
+        return Found(rows, right, walked, model.with_own_reaches(repaired), missed)
+
+    def _by_flows(
+        self, way: _Way, flows: Integers, cuts: _Cuts, repaired: Floats, point: Floats
+    ) -> Floats:
+        """Walk for requests in networks; both sides of a sliding level walk equally far."""
+        share = self._flow_round(way, flows, np.zeros(len(flows)), cuts, repaired, point)
+        place = way.rival.place[flows]
+        sliding = np.flatnonzero(place >= 0)
+        if len(sliding) and way.is_open:
+            by_place = np.zeros(self._model.size)
+            by_place[place[sliding]] = share[sliding]
+            both = np.maximum(share[sliding], by_place[self._partner[place[sliding]]])
+            self._flow_round(way, flows[sliding], both, cuts, repaired, point)
+            share[sliding] = both
+            low, high = way.targets[flows[sliding]], way.inner_targets[flows[sliding]]
+            repaired[place[sliding]] = low + both * (high - low)
+        return share
+
+    def _flow_round(
+        self,
+        way: _Way,
+        flows: Integers,
+        begin: Floats,
+        cuts: _Cuts,
+        repaired: Floats,
+        point: Floats,
+    ) -> Floats:
+        from tacit.methods.intervals.kernels import approach
+
+        model, rival = self._model, way.rival
+        network = model.structure.network
+        assert network is not None
+        cells = np.flatnonzero(model.structure.in_network)
+        ends = np.stack([2 * cells, 2 * cells + 1], axis=1).ravel()
+        arc = np.cumsum(model.structure.in_network)[rival.cells[flows]] - 1
+        largest = max(
+            float(way.targets[flows].max(initial=0.0)),
+            float(way.inner_targets[flows].max(initial=0.0)),
+        )
+        share, pointer, ways, owner, sent = approach(
+            network.first,
+            network.link,
+            network.tail,
+            network.head,
+            # A flow never sends more than its target through an arc.
+            np.minimum(way.outer[ends], 2 * largest),
+            np.minimum(way.inner[ends], 2 * largest),
+            arc,
+            rival.sides[flows],
+            way.targets[flows],
+            way.inner_targets[flows],
+            begin,
+            VIOLATION,
+            _STEPS if way.is_open else 1,
+        )
+        row = np.repeat(np.arange(len(owner)), np.diff(pointer))
+        charged = ends[ways]
+        cuts.put(model, rival, flows[owner], row, charged, np.ones(len(charged)), point)
+        free = model.is_free[ends]
+        repaired[ends[free]] = np.maximum(repaired[ends[free]], sent[free])
+        return np.asarray(share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """The way from a point to a point inside, as one attacker sees it."""
+
+    rival: Rival
+    outer: Floats
+    inner: Floats
+    targets: Floats
+    inner_targets: Floats
+    is_open: bool
+
+
+class _Cuts:
+    """Collects cuts."""
+
+    def __init__(self, columns: int):
+        self._columns = columns
+        self._rows: list[sparse.csr_array[Any, Any]] = []
+        self._right: list[Floats] = []
+
+    def put(
+        self,
+        model: IntervalsModel,
+        rival: Rival,
+        requests: Integers,
+        row: Integers,
+        ends: Integers,
+        charge: Floats,
+        point: Floats,
+    ) -> None:
+        """Add cuts, given as entries: row, end and charge.
+
+        Args:
+            model: The intervals problem.
+            rival: Whom the cuts are against.
+            requests: The request of each row.
+            row: Row of each entry.
+            ends: End of each entry.
+            charge: What it charges.
+            point: The point to cut off.
+        """
+        count = len(requests)
+        room = rival.room[ends]
+        # What the attacker knows anyway, or better than from the interval, is a number.
+        known = ~model.is_free[ends] | (room < point[ends])
+        tiny = charge < TOLERANCE
+        number = np.where(known | tiny, charge * np.where(tiny & np.isinf(room), 0.0, room), 0.0)
+        place = rival.place[requests]
+        sliding = np.flatnonzero(place >= 0)
+        level = np.where(place >= 0, 0.0, rival.level[requests])
+        right = level - np.bincount(row, number, minlength=count)
+        charged = ~(known | tiny)
+        entries = (
+            np.concatenate([charge[charged], np.full(len(sliding), -1.0)]),
+            (
+                np.concatenate([row[charged], sliding]),
+                np.concatenate([ends[charged], place[sliding]]),
+            ),
+        )
+        self._rows.append(sparse.csr_array(entries, shape=(count, self._columns)))
+        self._right.append(right)
+
+    def matrix(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
+        """All cuts."""
+        if not self._rows:
+            return sparse.csr_array((0, self._columns)), np.zeros(0)
+        return sparse.csr_array(sparse.vstack(self._rows)), np.concatenate(self._right)
+
+
+class _LinearWalk:
+    """Walks for requests about cells outside networks, by linear programmes.
+
+    Deviations are measured in units of the target at hand. From request to request and step to
+    step the primal simplex method goes on from the last basis.
+    """
+
+    def __init__(self, model: IntervalsModel, rival: Rival):
+        self._model = model
+        self._rival = rival
+        structure = model.structure
+        movable = (rival.room[0::2] > 0) | (rival.room[1::2] > 0)
+        movable[rival.cells] = True
+        self._cells = np.flatnonzero(movable & ~structure.in_network)
+        self._column = np.full(model.problem.cell_count, -1, np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+        part = sparse.csr_array(structure.A[:, self._cells])
+        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
+        self._A = sparse.csr_array(part[rows])
+        self._columns = sparse.csr_array(self._A.T)
+        self._lp: HighsModel | None = None
+        self._everyone = np.arange(len(self._cells))
+
+    def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
+        """How far one request has to walk; cuts found on the way are collected."""
+        rival = self._rival
+        target = float(way.targets[number])
+        gain = float(way.inner_targets[number]) - target
+        if target <= 0 and gain <= 0:
+            return 0.0
+        column, side = int(self._column[rival.cells[number]]), int(rival.sides[number])
+        share = 0.0
+        for step in range(_STEPS):
+            wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
+            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
+            answer = self._furthest(column, side, capacity, wanted)
+            if answer is None or answer[0] >= 1 - VIOLATION:
+                return share
+            ends, charge = self._charges(answer[1], column, side)
+            row = np.zeros(len(ends), np.int64)
+            cuts.put(self._model, rival, np.array([number]), row, ends, charge, point)
+            if not way.is_open or share >= 1.0:
+                return 1.0
+            at_outer = float(np.minimum(charge * way.outer[ends], 1e300).sum())
+            at_inner = float(np.minimum(charge * way.inner[ends], 1e300).sum())
+            gained, missing = (at_inner - at_outer) - gain, target - at_outer
+            share = share * (1 + 1e-6) + 1e-9
+            share = 1.0 if gained <= missing else min(1.0, max(share, missing / gained))
+            if step + 2 >= _STEPS:
+                share = 1.0
+        return share
+
+    def _furthest(
+        self, column: int, side: int, capacity: Floats, unit: float
+    ) -> tuple[float, Floats] | None:
+        """How far the cell gets, in units, and the multipliers; None if nothing restrains it."""
+        if self._lp is None:
+            zeros, nothing = np.zeros(self._A.shape[0]), np.zeros(len(self._cells))
+            self._lp = HighsModel(
+                self._A,
+                row_lower=zeros,
+                row_upper=zeros,
+                lower=nothing,
+                upper=nothing,
+                tolerance=VIOLATION,
+            )
+        upper = np.minimum(capacity[2 * self._cells] / unit, _FAR)
+        lower = -np.minimum(capacity[2 * self._cells + 1] / unit, _FAR)
+        lower[column], upper[column] = -np.inf, np.inf
+        self._lp.set_bounds(self._everyone, lower, upper)
+        here = np.array([column])
+        self._lp.set_cost(here, np.array([-float(side)]))
+        solution = None
+        for cold in (False, True):
+            try:
+                solution = self._lp.solve(cold=cold)
+            except SolverError:
+                continue
+            if solution.status in ("optimal", "unbounded"):
+                break
+        self._lp.set_cost(here, np.zeros(1))
+        if solution is None or solution.status != "optimal":
+            # Without an answer there is no cut; whether a point is safe is not decided here.
+            return None
+        return side * float(solution.x[column]), -solution.row_dual
+
+    def _charges(self, g: Floats, column: int, side: int) -> tuple[Integers, Floats]:
+        """Ends and charges of the cut that multipliers give, scaled so that s costs nothing."""
+        near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
+        g = np.where(np.abs(near - g) < 1e-6, near, g)
+        v = self._columns @ g
+        if abs(v[column]) > TOLERANCE:
+            v *= side / v[column]
+        d = -v
+        d[column] += side
+        d[np.abs(d) < 1e-12] = 0.0
+        moved = np.flatnonzero(d)
+        return 2 * self._cells[moved] + (d[moved] < 0), np.abs(d[moved])

@@ -1,0 +1,67 @@
+"""The methods there are. Whoever adds one adds its line here; everything else asks this list."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from tacit.options import Options
+    from tacit.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Method:
+    """Where a method is found; it is imported when it is asked for.
+
+    Attributes:
+        function: Module and name of the function that takes a problem and returns an outcome.
+        options_class: Module and name of the class of its options.
+    """
+
+    function: str
+    options_class: str
+
+    def run(self) -> Callable[..., Outcome]:
+        """The function that protects a problem."""
+        return cast("Callable[..., Outcome]", _import(self.function))
+
+    def options(self) -> type[Options]:
+        """The class of its options."""
+        return cast("type[Options]", _import(self.options_class))
+
+
+METHODS: Mapping[str, Method] = {
+    "suppress": Method(
+        "tacit.methods.suppress.run:suppress", "tacit.methods.suppress.options:SuppressOptions"
+    ),
+    "intervals": Method(
+        "tacit.methods.intervals.run:intervals", "tacit.methods.intervals.options:IntervalsOptions"
+    ),
+}
+"""All methods by name."""
+
+
+def find_method(name: str) -> Method:
+    """A method by its name.
+
+    >>> find_method("supress")
+    Traceback (most recent call last):
+        ...
+    tacit.errors.InputError: there is no method 'supress'; did you mean 'suppress'?
+    """
+    if name in METHODS:
+        return METHODS[name]
+    near = difflib.get_close_matches(str(name), METHODS, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(METHODS)}"
+    raise InputError(f"there is no method {name!r}; {hint}")
+
+
+def _import(place: str) -> Any:
+    module, name = place.split(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,28 @@
+"""The end of heuristics that look at parts of a table: repair and clean up the whole."""
+
+from __future__ import annotations
+
+from tacit.methods.suppress.cleanup import clean_up
+from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.start import first_pattern, obstacles
+from tacit.problem import Booleans
+
+
+def finish(search: Search, hidden: Booleans) -> None:
+    """Audit a pattern over all relations, repair what is exposed and publish what is not needed.
+
+    Where no repair is found, for instance because fewer cells may be suppressed than the
+    pattern has, the search falls back to what protects the whole table from the beginning.
+    """
+    constructor = Constructor(search)
+    if not search.finished():
+        safe = constructor.construct(start=hidden)
+        if safe is not None:
+            # Something safe to fall back on should time run out during the clean-up.
+            search.offer(safe)
+            search.offer(clean_up(search, safe))
+    if search.best is None and not search.finished() and not obstacles(search):
+        first_pattern(search, constructor)
+    if search.best is not None and not search.stopped_by:
+        search.stopped_by = "heuristic"

@@ -1,0 +1,1 @@
+"""`hypercube`: protect every cell by the cheapest hypercube of suppressed cells around it."""

@@ -1,0 +1,182 @@
+"""Rounds of whole master problems: the lightest pattern that meets the cuts, judged and cut off.
+
+Where the cuts describe a table well, a mixed-integer programme over them is solved in a moment,
+and its optimum is a bound for all patterns. Each pattern on the way is judged by the attackers,
+who answer with cuts, and made safe, which gives better patterns than the relaxation alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from tacit.methods.suppress.cleanup import clean_up
+from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.master import Master
+from tacit.methods.suppress.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.search import Search
+from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+_CEILINGS = (1.0, 0.3)
+"""How capacities are cut off while cuts are sought; each finds others."""
+_MOST_ROWS = 3000
+"""Up to so many cuts are all given to the first master problem, otherwise those at work."""
+_TRIES = 1
+"""Changes of the best pattern that are tried after each round."""
+_REPAIRS = 2
+"""Patterns that are made safe in one round: the last ones, which are the lightest."""
+
+
+class Rounds:
+    """Solves whole master problems until one is safe, or they become too hard."""
+
+    def __init__(
+        self,
+        search: Search,
+        master: Master,
+        constructor: Constructor,
+        neighbourhoods: Neighbourhoods,
+    ):
+        self._search = search
+        self._master = master
+        self._constructor = constructor
+        self._neighbourhoods = neighbourhoods
+        self._repaired: set[bytes] = set()
+        self._places = np.arange(len(master.pool.right))
+        if len(self._places) > _MOST_ROWS:
+            self._places = master.active
+
+    def run(self, *, seconds: float) -> bool:
+        """Go on until nothing is left to do; False if a master problem took too long.
+
+        Args:
+            seconds: The longest time for one master problem.
+        """
+        search, master = self._search, self._master
+        while not search.finished():
+            search.iterations += 1
+            if not self._tighten():
+                return True
+            met: list[Floats] = []
+            found = self._solve(min(seconds, search.seconds_left), met)
+            if found.status == "infeasible":
+                self._nothing_better()
+                return True
+            search.raise_bound(found.settled_bound)
+            if search.finished():
+                return True
+            if not self._object(met):
+                # No pattern is lighter than the one found, and nobody objects to it.
+                return found.status == "optimal"
+            if found.status != "optimal":
+                return False
+            self._neighbourhoods.improve(master.full(master.y), tries=_TRIES)
+        return True
+
+    def _tighten(self) -> bool:
+        """Solve the relaxation with what is known; False if nothing better is left."""
+        search, master = self._search, self._master
+        while True:
+            if not master.solve():
+                self._nothing_better()
+                return False
+            search.raise_bound(master.objective)
+            if search.finished():
+                return False
+            master.fix()
+            if not master.recall(master.y) + master.bridgeless(master.y):
+                return True
+
+    def _nothing_better(self) -> None:
+        search = self._search
+        if np.isfinite(search.objective):
+            search.raise_bound(search.cutoff)
+        else:
+            search.stopped_by = "infeasible"
+
+    def _solve(self, seconds: float, met: list[Floats]) -> WholeSolution:
+        """The master problem over the cuts at work; patterns on the way are collected."""
+        search, master = self._search, self._master
+        # A row that was needed once is needed again as soon as it is gone.
+        self._places = np.union1d(self._places, master.active)
+        rows, right = master.pool.rows[self._places], master.pool.right[self._places]
+        columns = np.flatnonzero(~master.fixed_out)
+        both = sparse.csr_array(sparse.vstack([master.side, rows])[:, columns])
+        model = HighsMip(
+            both,
+            row_lower=np.concatenate([master.side_lower, right]),
+            row_upper=np.concatenate([master.side_upper, np.full(len(right), np.inf)]),
+            lower=master.fixed_in[columns].astype(np.float64),
+            upper=np.ones(len(columns)),
+            cost=master.weight[columns],
+            whole=np.ones(len(columns), bool),
+            offset=search.base,
+            seed=search.options.seed,
+        )
+
+        def collect(x: Floats) -> None:
+            y = np.zeros(len(master.cells))
+            y[columns] = np.round(x)
+            if search.weigh(master.full(y) > 0.5) < search.cutoff:
+                met.append(y)
+
+        def watch(so_far: WholeSolution) -> bool:
+            if so_far.x is not None:
+                collect(so_far.x)
+            search.raise_bound(min(so_far.bound, search.cutoff))
+            return search.finished()
+
+        found = model.minimise(
+            seconds=seconds, gap=0.5 * search.options.gap, start=self._start(columns), watch=watch
+        )
+        if found.x is not None:
+            collect(found.x)
+        return found
+
+    def _start(self, columns: Integers) -> Floats | None:
+        """The best pattern, unless what is better must look different."""
+        best, master = self._search.best, self._master
+        if best is None:
+            return None
+        y = best[master.cells]
+        if (y & master.fixed_out).any() or (master.fixed_in & ~y).any():
+            return None
+        return y[columns].astype(np.float64)
+
+    def _object(self, met: list[Floats]) -> int:
+        """Cut patterns off that are not safe; returns how many cuts that took."""
+        search, master = self._search, self._master
+        added = 0
+        for number, y in enumerate(reversed(met)):
+            missed = master.pool.right - master.pool.rows @ y
+            if (missed > 1e-6).any():
+                added += master.recall(y)
+                continue
+            hidden = master.full(y) > 0.5
+            exposed = search.exposed(hidden)
+            if not exposed:
+                search.offer(hidden)
+                continue
+            for rival, requests in exposed:
+                asked = None if len(rival.separator.sliding()[0]) else requests
+                for ceiling in _CEILINGS:
+                    cuts = rival.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
+                    added += master.add(cuts)
+            if number < _REPAIRS:
+                self._repair(hidden)
+            if search.finished():
+                break
+        return added
+
+    def _repair(self, hidden: Booleans) -> None:
+        """Make a pattern safe and offer it."""
+        search = self._search
+        key = np.packbits(hidden).tobytes()
+        if key in self._repaired or search.finished():
+            return
+        self._repaired.add(key)
+        guide = self._master.full(self._master.y)
+        safe = self._constructor.construct(hidden, guide)
+        if safe is not None:
+            search.offer(clean_up(search, safe, guide))

@@ -1,0 +1,6 @@
+"""From microdata to tables: DuckDB in this process, or Spark where records outgrow one machine."""
+
+from tacit.microdata.report import Fault, Finding, MicrodataError, TabulationReport
+from tacit.microdata.run import tabulate
+
+__all__ = ["Fault", "Finding", "MicrodataError", "TabulationReport", "tabulate"]

@@ -1,0 +1,495 @@
+"""Microdata by DuckDB: read, checked and numbered in SQL, then handed over as arrays."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, Self
+
+import duckdb
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.hierarchy import Hierarchy
+from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
+from tacit.microdata.contributions import Orders, Records, Tally
+from tacit.microdata.report import (
+    DIGITS,
+    EXAMPLES,
+    MASK,
+    Fault,
+    Finding,
+    code_findings,
+    refuse_several_holdings,
+)
+from tacit.microdata.sources import Database, Files, Frame, Relation, is_query
+from tacit.microdata.specification import NO, RECORDS, YES, Specification
+from tacit.problem import Booleans, Integers
+
+WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+FLOATING = ("FLOAT", "DOUBLE")
+TEXT = ("VARCHAR", "ENUM")
+NUMERIC = (*WHOLE, *FLOATING, "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "BOOLEAN", "BIGNUM")
+READABLE_ERRORS = (
+    duckdb.IOException,
+    duckdb.CatalogException,
+    duckdb.BinderException,
+    duckdb.ParserException,
+)
+"""Errors that speak of files, names and queries. Others may quote what records report."""
+
+MOST_RECORDS = 2**31 - 1
+"""So many records can be ordered at once."""
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+
+
+class DuckMicrodata:
+    """Microdata that DuckDB reads.
+
+    Attributes:
+        backend: The data frame library that they came from, if any.
+        record_count: The number of records, once prepared.
+    """
+
+    def __init__(
+        self,
+        source: Files | Frame | Relation | Database,
+        specification: Specification,
+        memory_limit: str | None = None,
+        temp_directory: str | None = None,
+    ):
+        self.backend = source.backend if isinstance(source, Frame) else None
+        self._source = source
+        self._asked_for = specification
+        self._memory_limit = memory_limit
+        self._temp_directory = temp_directory
+        self._open = ExitStack()
+        self._whole: dict[str, Any] | None = None
+        self._holding_of: Integers | None = None
+        self._asked_of: Booleans | None = None
+        self.record_count = 0
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack, _plain_errors():
+            self._folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="tacit-", dir=self._temp_directory)
+            )
+            self._duck = stack.enter_context(duckdb.connect())
+            limit = self._memory_limit or self._one("SELECT current_setting('memory_limit')")
+            self._budget = byte_count(str(limit)) // 2
+            self._duck.execute(f"SET memory_limit = '{self._budget}B'")
+            self._duck.execute(f"SET temp_directory = {_text(self._folder)}")
+            # Columns of mixed objects are read as text: their first entries say little.
+            self._duck.execute("SET pandas_analyze_sample = 0")
+            self._table = self._door()
+            described = self._duck.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
+            self._types = {row[0]: str(row[1]).split("(")[0] for row in described}
+            self._check_types()
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._open.close()
+
+    def _one(self, query: str) -> Any:
+        ((entry,),) = self._duck.execute(query).fetchall()
+        return entry
+
+    def _door(self) -> str:
+        """What to read from; sources that are dear to read twice are copied first."""
+        source, wanted = self._source, self._asked_for
+        if isinstance(source, Frame):
+            wanted.refuse_missing_columns(source.columns)
+            self._duck.register("records", source.native)
+            return "records"
+        if isinstance(source, Files):
+            names = ", ".join(_text(name) for name in source.patterns)
+            if source.kind == "parquet":
+                return f"read_parquet([{names}], union_by_name = true)"
+            return self._copy(f"read_csv([{names}], all_varchar = true, header = true)")
+        if isinstance(source, Relation):
+            wanted.refuse_missing_columns(tuple(source.relation.columns))
+            copy = f"{self._folder}/records.parquet"
+            chosen = source.relation.project(", ".join(_name(name) for name in wanted.columns))
+            chosen.write_parquet(copy)
+            return f"read_parquet([{_text(copy)}])"
+        self._duck.execute(f"ATTACH {_text(source.path)} AS source (READ_ONLY)")
+        if not is_query(source.query):
+            parts = source.query.split(".")
+            return ".".join(_name(part.strip('"')) for part in ["source", *parts])
+        self._duck.execute("USE source")
+        copied = self._copy(f"({source.query.strip().rstrip(';')})")
+        self._duck.execute("USE memory")
+        return copied
+
+    def _copy(self, table: str) -> str:
+        present = [
+            row[0] for row in self._duck.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
+        ]
+        self._asked_for.refuse_missing_columns(tuple(present))
+        chosen = ", ".join(_name(name) for name in self._asked_for.columns)
+        self._duck.execute(f"CREATE TEMP TABLE copied AS SELECT {chosen} FROM {table}")
+        return "copied"
+
+    def _check_types(self) -> None:
+        wanted = self._asked_for
+        wanted.refuse_missing_columns(self._types)
+        flags = () if wanted.request is None else (wanted.request,)
+        for name in (*wanted.numbers, *flags):
+            if self._types[name] not in (*NUMERIC, *TEXT):
+                raise InputError(
+                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                )
+
+    # --- What a column says, as SQL over the source -------------------------------------------
+
+    def _code(self, name: str) -> str:
+        """A code as text, NULL where it is missing."""
+        column, kind = _name(name), self._types[name]
+        if kind in FLOATING:
+            # Whole numbers become floating where pandas has to leave a gap.
+            return (
+                f"CASE WHEN isnan({column}) THEN NULL "
+                f"WHEN {column} = floor({column}) AND abs({column}) < 9e15 "
+                f"THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) "
+                f"ELSE CAST({column} AS VARCHAR) END"
+            )
+        return f"NULLIF(CAST({column} AS VARCHAR), '')"
+
+    def _unit(self, name: str) -> str:
+        """A contributor or holding, NULL where it is missing."""
+        whole = self._types[name] in WHOLE
+        return _name(name) if whole else self._code(name)
+
+    def _number(self, name: str) -> str:
+        """A number, NULL where there is none."""
+        column, kind = _name(name), self._types[name]
+        if kind in TEXT:
+            text = f"CAST({column} AS VARCHAR)"
+            # DuckDB reads 1_000, which nobody else does.
+            number = f"(CASE WHEN NOT contains({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END)"
+        elif kind not in FLOATING:
+            return f"CAST({column} AS DOUBLE)"
+        else:
+            number = f"CAST({column} AS DOUBLE)"
+        return f"CASE WHEN isfinite({number}) THEN {number} END"
+
+    def _is_missing(self, name: str) -> str:
+        column, kind = _name(name), self._types[name]
+        if kind in TEXT:
+            text = f"lower(trim(CAST({column} AS VARCHAR)))"
+            return f"({column} IS NULL OR {text} IN ('', 'nan'))"
+        return f"({column} IS NULL OR isnan({column}))" if kind in FLOATING else f"{column} IS NULL"
+
+    def _weight(self, name: str) -> str:
+        number = self._number(name)
+        return f"CASE WHEN {number} >= 0 THEN {number} END"
+
+    def _flag(self, name: str) -> str:
+        """1 or 0, NULL where it is neither."""
+        column = _name(name)
+        if self._types[name] in TEXT:
+            text = f"lower(trim(CAST({column} AS VARCHAR)))"
+            yes, no = (", ".join(_text(word) for word in words) for words in (YES, ("", *NO)))
+            return (
+                f"CASE WHEN {column} IS NULL OR {text} IN ({no}) THEN 0 "
+                f"WHEN {text} IN ({yes}) THEN 1 END"
+            )
+        number = self._number(name)
+        return f"CASE WHEN {number} IS NULL THEN 0 WHEN {number} = 0 THEN 0 ELSE 1 END"
+
+    # --- What engines do -------------------------------------------------------------------------
+
+    def codes(self, column: str) -> list[str]:
+        """The codes that occur in a column."""
+        query = f"SELECT DISTINCT {self._code(column)} AS code FROM {self._table}"
+        with _plain_errors():
+            found = self._duck.execute(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")
+            return [row[0] for row in found.fetchall()]
+
+    def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
+        """What is wrong with the records."""
+        wanted = self._asked_for
+        with _plain_errors():
+            found: list[Finding] = []
+            for name, hierarchy in dimensions.items():
+                query = f"SELECT {self._code(name)}, count(*) FROM {self._table} GROUP BY 1"
+                found += code_findings(name, hierarchy, self._duck.execute(query).fetchall())
+            if wanted.contributor is not None:
+                missing = f"{self._unit(wanted.contributor)} IS NULL"
+                found += self._counted(wanted.contributor, Fault.MISSING, missing)
+            for name in wanted.numbers:
+                missing, number = self._is_missing(name), self._number(name)
+                found += self._counted(name, Fault.MISSING, missing)
+                odd = f"NOT {missing} AND {number} IS NULL"
+                found += self._counted(name, Fault.NOT_A_NUMBER, odd, examples=True)
+            if wanted.weight is not None:
+                below = f"{self._number(wanted.weight)} < 0"
+                found += self._counted(wanted.weight, Fault.NEGATIVE_WEIGHT, below)
+            if wanted.request is not None:
+                odd = f"({self._flag(wanted.request)}) IS NULL"
+                found += self._counted(wanted.request, Fault.NOT_A_FLAG, odd, examples=True)
+            return found
+
+    def _counted(
+        self, name: str, fault: Fault, condition: str, *, examples: bool = False
+    ) -> list[Finding]:
+        count = int(self._one(f"SELECT count(*) FROM {self._table} WHERE {condition}"))
+        if not count:
+            return []
+        shown: list[str] = []
+        if examples and self._types[name] in TEXT:
+            text = f"CAST({_name(name)} AS VARCHAR)"
+            masked = f"regexp_replace({text}, '{DIGITS}', '{MASK}', 'g')"
+            query = (
+                f"SELECT {masked}, count(*) FROM {self._table} WHERE {condition} "
+                f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {EXAMPLES}"
+            )
+            shown = [row[0] for row in self._duck.execute(query).fetchall()]
+        return [Finding(name, fault, count, tuple(shown))]
+
+    def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
+        """Number codes and contributors; the leaf keys that occur, increasing."""
+        with _plain_errors():
+            size = math.prod(leaf_shape(dimensions))
+            self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
+            query, width = self._coded(dimensions, size)
+            # Twice: DuckDB's result and the arrays made of it.
+            parts = math.ceil(2 * width * self.record_count / self._budget)
+            parts = max(parts, math.ceil(self.record_count / MOST_RECORDS), 1)
+            if parts == 1:
+                self._whole = self._duck.execute(query).fetchnumpy()
+                self._conditions = [""]
+                return occurring(self._whole["leaf_key"], size)
+            self._duck.execute(f"CREATE TEMP TABLE coded AS {query}")
+            self._conditions = self._cut(parts)
+            keys = self._duck.execute(
+                "SELECT DISTINCT CAST(leaf_key AS BIGINT) AS leaf_key FROM coded "
+                "WHERE leaf_key >= 0"
+            ).fetchnumpy()["leaf_key"]
+            return np.sort(keys)
+
+    def has_faults(self) -> bool:
+        """Whether anything is wrong with any record."""
+        values = [f"value_{place}" for place in range(len(self._asked_for.values))]
+        if self._whole is not None:
+            return bool((self._whole["leaf_key"] < 0).any()) or any(
+                bool(np.isnan(self._whole[name]).any()) for name in values
+            )
+        odd = " OR ".join(["leaf_key < 0", *(f"isnan({name})" for name in values)])
+        with _plain_errors():
+            return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
+
+    def _cut(self, parts: int) -> list[str]:
+        """Conditions that divide the records into like parts, contributors and holdings whole."""
+        column = "rowid" if self._asked_for.owner is None else "unit"
+        shares = [number / parts for number in range(1, parts)]
+        found = self._one(f"SELECT approx_quantile({column}, {shares}) FROM coded")
+        cuts = sorted({max(int(cut), 0) for cut in found})
+        if self._holding_of is not None:
+            # Not through the middle of a holding; their numbers increase with their contributors'.
+            begins = np.searchsorted(self._holding_of, self._holding_of[cuts])
+            cuts = np.unique(begins).tolist()
+        lower = [f"{column} >= {cut}" for cut in cuts]
+        upper = [f"{column} < {cut}" for cut in cuts]
+        inner = [f"{a} AND {b}" for a, b in zip(lower, upper[1:], strict=False)]
+        return [f"WHERE {condition}" for condition in (upper[0], *inner, lower[-1])]
+
+    def fill(
+        self, cells: Cells, tallies: Mapping[str, Tally], progress: Callable[[int, int], None]
+    ) -> dict[str, int]:
+        """Add all records to the tallies, part by part; the number of records in each."""
+        used = dict.fromkeys(tallies, 0)
+        for number, condition in enumerate(self._conditions, start=1):
+            with _plain_errors():
+                if self._whole is None:
+                    arrays = self._duck.execute(f"SELECT * FROM coded {condition}").fetchnumpy()
+                else:
+                    arrays, self._whole = self._whole, None
+            records = self._as_records(arrays)
+            orders = Orders.of(records, cells)
+            for name, tally in tallies.items():
+                used[name] += tally.add(records, name, orders)
+            progress(number, len(self._conditions))
+        return used
+
+    def _as_records(self, arrays: dict[str, Any]) -> Records:
+        wanted = self._asked_for
+        leaf_key = arrays["leaf_key"]
+        values = {name: arrays[f"value_{place}"] for place, name in enumerate(wanted.values)}
+        unit = arrays.get("unit")
+        contributor = holding = None
+        asked: Booleans | None = None
+        if wanted.contributor is not None:
+            contributor = unit
+            asked = self._asked_of
+            if self._holding_of is not None:
+                # Records without contributor have number -1 and are not looked at.
+                holding = self._holding_of[np.maximum(arrays["unit"], 0)]
+        elif wanted.holding is not None:
+            holding = unit
+        if wanted.request is not None and wanted.contributor is None:
+            asked = arrays["asked"] > 0
+        return Records(
+            leaf_key=leaf_key,
+            values=values or {RECORDS: np.ones(len(leaf_key))},
+            shadow=arrays.get("shadow"),
+            weight=arrays.get("weight"),
+            contributor=contributor,
+            holding=holding,
+            asked=asked,
+        )
+
+    def _coded(self, dimensions: Mapping[str, Hierarchy], size: int) -> tuple[str, int]:
+        """The query that gives records as numbers, and how many bytes each record takes."""
+        wanted = self._asked_for
+        key_type, width = ("INTEGER", 4) if size < 2**31 else ("BIGINT", 8)
+        terms = []
+        strides = leaf_strides(dimensions)
+        for place, (name, hierarchy) in enumerate(dimensions.items()):
+            self._make_enum(f"dimension_{place}", hierarchy.leaves)
+            code = f"enum_code(TRY_CAST({self._code(name)} AS dimension_{place}))"
+            terms.append(f"CAST({code} AS BIGINT) * {strides[place]}")
+        inner = {"key": " + ".join(terms)}
+        outer = {}
+        nan = "'NaN'::DOUBLE"
+        for place, name in enumerate(wanted.values):
+            inner[f"value_{place}"] = self._number(name)
+            outer[f"value_{place}"] = f"coalesce(r.value_{place}, {nan})"
+        needed = ["key"]
+        if wanted.shadow is not None:
+            inner["shadow"] = self._number(wanted.shadow)
+            outer["shadow"] = f"coalesce(r.shadow, {nan})"
+            needed.append("shadow")
+        if wanted.weight is not None:
+            inner["weight"] = self._weight(wanted.weight)
+            outer["weight"] = f"coalesce(r.weight, {nan})"
+            needed.append("weight")
+        if wanted.request is not None:
+            inner["asked"] = self._flag(wanted.request)
+            needed.append("asked")
+            if wanted.contributor is None:
+                outer["asked"] = "CAST(coalesce(r.asked, 0) AS UTINYINT)"
+        joined = ""
+        if wanted.owner is not None:
+            inner["owner"] = self._unit(wanted.owner)
+            outer["unit"], joined = self._number_units(wanted.owner)
+            if wanted.contributor is not None:
+                needed.append("owner")
+        faultless = " AND ".join(f"r.{column} IS NOT NULL" for column in needed)
+        outer["leaf_key"] = f"CAST(CASE WHEN {faultless} THEN r.key ELSE -1 END AS {key_type})"
+        chosen = ", ".join(f"{expression} AS {column}" for column, expression in inner.items())
+        coded = ", ".join(f"{expression} AS {column}" for column, expression in outer.items())
+        # Besides the columns: the cell, the order by contributor and by holding.
+        width += 8 * len(outer) + 12
+        return f"SELECT {coded} FROM (SELECT {chosen} FROM {self._table}) AS r {joined}", width
+
+    def _make_enum(self, name: str, codes: tuple[str, ...]) -> None:
+        column = np.empty(len(codes), object)
+        column[:] = codes
+        self._duck.register("codes", {"place": np.arange(len(codes)), "code": column})
+        self._duck.execute(f"CREATE TYPE {name} AS ENUM (SELECT code FROM codes ORDER BY place)")
+        self._duck.unregister("codes")
+
+    def _number_units(self, name: str) -> tuple[str, str]:
+        """How to number contributors, or else holdings: an expression, and a join it needs."""
+        wanted, unit = self._asked_for, self._unit(name)
+        plain = wanted.holding is None and wanted.request is None
+        if plain and self._types[name] in WHOLE:
+            low, high = self._duck.execute(
+                f"SELECT min({unit}), max({unit}) FROM {self._table}"
+            ).fetchall()[0]
+            if low is not None and high - low < min(max(4 * self.record_count, 10**6), 2**31 - 1):
+                return f"CAST(coalesce(r.owner - {low}, -1) AS INTEGER)", ""
+        with_holding = wanted.contributor is not None and wanted.holding is not None
+        with_request = wanted.contributor is not None and wanted.request is not None
+        known, order = [f"{unit} AS owner"], "owner"
+        if with_holding:
+            holding = self._unit(str(wanted.holding))
+            known += [f"min({holding}) AS holding", f"max({holding}) AS other"]
+            order = "holding NULLS LAST, owner"
+        if with_request:
+            known.append(f"max({self._flag(str(wanted.request))}) AS asked")
+        # In order where it matters: holdings lie together, sums of weights are rounded alike.
+        ordered = with_holding or wanted.weight is not None
+        self._duck.execute(
+            f"CREATE TEMP TABLE units AS SELECT *, "
+            f"row_number() OVER ({f'ORDER BY {order}' if ordered else ''}) - 1 AS number "
+            f"FROM (SELECT {', '.join(known)} FROM {self._table} WHERE {unit} IS NOT NULL "
+            "GROUP BY 1)"
+        )
+        if with_holding:
+            self._read_holdings()
+        if with_request:
+            flags = "SELECT coalesce(asked, 0) > 0 AS asked FROM units ORDER BY number"
+            self._asked_of = self._duck.execute(flags).fetchnumpy()["asked"]
+        missing = "-1"
+        if wanted.contributor is None:
+            # A record without holding is one of its own.
+            count = self._one("SELECT count(*) FROM units")
+            missing = f"{count} + row_number() OVER () - 1"
+        kind = "INTEGER" if 2 * self.record_count < MOST_RECORDS else "BIGINT"
+        join = "LEFT JOIN units ON units.owner = r.owner"
+        return f"CAST(coalesce(units.number, {missing}) AS {kind})", join
+
+    def _read_holdings(self) -> None:
+        wanted = self._asked_for
+        several = int(self._one("SELECT count(*) FROM units WHERE holding <> other"))
+        if several:
+            refuse_several_holdings(several, str(wanted.contributor), str(wanted.holding))
+        read = self._duck.execute(
+            "SELECT CAST(dense_rank() OVER (ORDER BY holding NULLS LAST) AS INTEGER) AS holding, "
+            "holding IS NULL AS alone FROM units ORDER BY number"
+        ).fetchnumpy()
+        # Contributors without holding come last and are holdings of their own.
+        self._holding_of = read["holding"] - 1 + np.maximum(np.cumsum(read["alone"]) - 1, 0)
+
+
+def byte_count(text: str) -> int:
+    """An amount of memory as a number of bytes.
+
+    >>> byte_count("4 GB"), byte_count("512MiB")
+    (4000000000, 536870912)
+    """
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
+    if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
+        raise InputError(f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Turn errors of DuckDB into ours, without quoting what records report."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise InputError(
+            "the memory limit does not suffice; give a larger memory_limit, or a temp_directory "
+            "with more room"
+        ) from None
+    except READABLE_ERRORS as error:
+        raise InputError(f"the microdata cannot be read: {error}") from None
+    except duckdb.Error as error:
+        line = re.search(r"Line: (\d+)", str(error))
+        raise InputError(
+            f"the microdata cannot be read ({type(error).__name__}); check the files and the "
+            "types of the columns",
+            line=int(line[1]) if line else None,
+        ) from None

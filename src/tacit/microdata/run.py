@@ -1,0 +1,268 @@
+"""`tabulate`: from microdata to a table with every total."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Literal, Protocol, overload
+
+from tacit.errors import InputError
+from tacit.hierarchy import Hierarchy
+from tacit.microdata.cells import Cells
+from tacit.microdata.contributions import Tally
+from tacit.microdata.report import Finding, MicrodataError, TabulationReport, refuse
+from tacit.microdata.sources import Files, SparkFrame, recognise
+from tacit.microdata.specification import Specification, flat_hierarchy
+from tacit.observer import Observer
+from tacit.problem import Integers
+from tacit.table import Grid, Table
+
+Policy = Literal["refuse", "drop"]
+
+
+class Microdata(Protocol):
+    """What every engine does."""
+
+    backend: str | None
+    record_count: int
+
+    def codes(self, column: str) -> list[str]:
+        """The codes that occur in a column."""
+
+    def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
+        """Number codes and contributors; the leaf keys that occur, increasing."""
+
+    def has_faults(self) -> bool:
+        """Whether anything is wrong with any record."""
+
+    def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
+        """What is wrong with the records."""
+
+    def fill(
+        self, cells: Cells, tallies: Mapping[str, Tally], progress: Callable[[int, int], None]
+    ) -> dict[str, int]:
+        """Add all records to the tallies; the number of records in each."""
+
+
+@overload
+def tabulate(
+    source: Any,
+    by: Mapping[str, Hierarchy | None],
+    value: str | None = None,
+    *,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    shadow: str | None = None,
+    request: str | None = None,
+    top: int = 2,
+    unknown: Policy = "refuse",
+    missing: Policy = "refuse",
+    unreadable: Policy = "refuse",
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    engine: Literal["auto", "duckdb", "spark"] = "auto",
+    report: Callable[[TabulationReport], object] | None = None,
+    observer: Observer | None = None,
+) -> Table: ...
+@overload
+def tabulate(
+    source: Any,
+    by: Mapping[str, Hierarchy | None],
+    value: Sequence[str],
+    *,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    shadow: str | None = None,
+    request: str | None = None,
+    top: int = 2,
+    unknown: Policy = "refuse",
+    missing: Policy = "refuse",
+    unreadable: Policy = "refuse",
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    engine: Literal["auto", "duckdb", "spark"] = "auto",
+    report: Callable[[TabulationReport], object] | None = None,
+    observer: Observer | None = None,
+) -> dict[str, Table]: ...
+def tabulate(
+    source: Any,
+    by: Mapping[str, Hierarchy | None],
+    value: str | Sequence[str] | None = None,
+    *,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    shadow: str | None = None,
+    request: str | None = None,
+    top: int = 2,
+    unknown: Policy = "refuse",
+    missing: Policy = "refuse",
+    unreadable: Policy = "refuse",
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    engine: Literal["auto", "duckdb", "spark"] = "auto",
+    report: Callable[[TabulationReport], object] | None = None,
+    observer: Observer | None = None,
+) -> Table | dict[str, Table]:
+    """Tabulate microdata over crossed hierarchies, with every total that is not empty.
+
+    Counts and largest contributions are those of contributors, not of records: the records of a
+    contributor in a cell are added up first, in each total anew.
+
+    Args:
+        source: A data frame (pandas, polars, pyarrow, a dict of columns), the path or glob
+            pattern of Parquet or CSV files or a list of them, a DuckDB relation, a pair of a
+            DuckDB database (path or connection) and a table or query, or a Spark data frame.
+        by: The dimensions (columns with codes) and their hierarchies. None puts the codes that
+            occur below one total. Records need a finest code of each hierarchy.
+        value: The column to add up, or several for a table each. None counts records.
+        contributor: The column that says whose a record is. None takes each record for a
+            contributor.
+        holding: The column that says which holding a contributor belongs to; contributors
+            without are holdings of their own. What a holding contributes is what it adds to
+            the total, sampling weights included.
+        weight: The column with sampling weights: a record with weight w stands for w such.
+            Values are weighted, the largest contributions are not but come with their weights.
+            A contributor has the average of the weights of its records, by size of what they
+            report.
+        shadow: The column that the rules judge in place of the value; the largest contributions
+            are then those to this column.
+        request: The column that is true (1, yes) where a contributor asks for protection. One of
+            its records suffices.
+        top: How many of the largest contributions to keep, by size whatever their sign.
+        unknown: Whether to `refuse` or `drop` records with codes that are not in a hierarchy
+            or not finest ones.
+        missing: Whether to refuse or drop records where a code, contributor or number is missing.
+        unreadable: Whether to refuse or drop records with text where a number belongs.
+        memory_limit: How much memory to use, such as `4GB`; beyond it, work moves to disk. By
+            default as much as DuckDB takes.
+        temp_directory: Where to put what does not fit into memory.
+        engine: `duckdb` in this process, or `spark`; `auto` uses Spark for its data frames.
+        report: Called with a `TabulationReport` that says how many records were tabulated and
+            what was wrong with others, also before an error is raised for them.
+        observer: Listens to the progress.
+
+    Returns:
+        The table, or tables by value column where several were named.
+
+    Raises:
+        MicrodataError: Records that cannot be tabulated; its `report` says why.
+        InputError: A source or column that cannot be read.
+
+    >>> records = {"region": ["N", "N", "S"], "firm": ["f", "f", "g"], "turnover": [5, 3, 4]}
+    >>> table = tabulate(records, {"region": None}, "turnover", contributor="firm")
+    >>> table.to_frame("dict")["count"], table.top.tolist()
+    (array([2, 1, 1]), [[8.0, 4.0], [8.0, nan], [4.0, nan]])
+    """
+    several = value is not None and not isinstance(value, str)
+    specification = Specification(
+        by=dict(by),
+        values=() if value is None else tuple(value) if several else (str(value),),
+        contributor=contributor,
+        holding=holding,
+        weight=weight,
+        shadow=shadow,
+        request=request,
+        top=top,
+        unknown=unknown,
+        missing=missing,
+        unreadable=unreadable,
+    )
+    if several and not specification.values:
+        raise InputError("value names no column; name some, or give None to count records")
+    opened = _open(source, specification, engine, memory_limit, temp_directory)
+    with opened as microdata:
+        watcher = observer or Observer()
+        watcher.on_start("tabulate")
+        tables = _tabulate(microdata, specification, report, watcher)
+        watcher.on_end()
+    return tables if several else tables[specification.names[0]]
+
+
+def _open(
+    source: Any,
+    specification: Specification,
+    engine: str,
+    memory_limit: str | None,
+    temp_directory: str | Path | None,
+) -> AbstractContextManager[Microdata]:
+    if engine not in ("auto", "duckdb", "spark"):
+        raise InputError(f"engine is {engine!r}; it can be auto, duckdb or spark")
+    recognised = recognise(source, specification.columns)
+    on_spark = isinstance(recognised, SparkFrame)
+    if engine == "spark" or (engine == "auto" and on_spark):
+        if not isinstance(recognised, SparkFrame | Files):
+            raise InputError("Spark tabulates its own data frames and files; use engine='duckdb'")
+        if memory_limit is not None or temp_directory is not None:
+            raise InputError(
+                "memory_limit and temp_directory are for DuckDB; configure the Spark session"
+            )
+        try:
+            from tacit.microdata.spark import SparkMicrodata
+        except ImportError:
+            raise InputError(
+                "tabulating with Spark needs pyspark and pyarrow; install tacit[spark]"
+            ) from None
+        return SparkMicrodata(recognised, specification)
+    if isinstance(recognised, SparkFrame):
+        raise InputError("DuckDB does not read Spark data frames; use engine='spark'")
+    if temp_directory is not None and not os.path.isdir(temp_directory):
+        raise InputError("temp_directory is not a directory; create it", path=temp_directory)
+    from tacit.microdata.duck import DuckMicrodata
+
+    folder = None if temp_directory is None else os.fspath(temp_directory)
+    return DuckMicrodata(recognised, specification, memory_limit, folder)
+
+
+def _tabulate(
+    microdata: Microdata,
+    specification: Specification,
+    tell: Callable[[TabulationReport], object] | None,
+    observer: Observer,
+) -> dict[str, Table]:
+    dimensions = {
+        name: flat_hierarchy(microdata.codes(name)) if given is None else given
+        for name, given in specification.by.items()
+    }
+    # Refuses more combinations than can be numbered before anything is.
+    room = Grid(dimensions)
+    leaf_keys = microdata.prepare(dimensions)
+    findings: tuple[Finding, ...] = ()
+    if microdata.has_faults():
+        findings = tuple(microdata.findings(dimensions))
+        report = TabulationReport(microdata.record_count, {}, findings)
+        try:
+            refuse(report, specification)
+        except MicrodataError:
+            if tell is not None:
+                tell(report)
+            raise
+    used = dict.fromkeys(specification.names, 0)
+    if len(leaf_keys):
+        cells = Cells.above(room.dimensions, leaf_keys)
+        tallies = {
+            name: Tally(
+                cells,
+                top=specification.top if specification.keeps_top else 0,
+                shadow=specification.shadow is not None,
+                weight=specification.weight is not None,
+                holding=specification.holding is not None,
+                request=specification.request is not None,
+            )
+            for name in used
+        }
+        used = microdata.fill(cells, tallies, observer.on_progress)
+    report = TabulationReport(microdata.record_count, used, findings)
+    if tell is not None:
+        tell(report)
+    if not all(used.values()):
+        nothing = ", ".join(name for name, count in used.items() if not count)
+        raise MicrodataError(f"no records are left to tabulate {nothing}", report)
+    return {
+        name: tally.table(microdata.backend, with_top=specification.keeps_top)
+        for name, tally in tallies.items()
+    }

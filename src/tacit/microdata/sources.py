@@ -1,0 +1,185 @@
+"""What microdata can come from, told apart without loading any library for it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import narwhals as nw
+import numpy as np
+
+from tacit.errors import InputError, first_few
+from tacit.table.frames import FRAME_LIBRARIES
+
+ENDINGS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+}
+COMPRESSED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Files:
+    """Parquet or CSV files, or patterns of their names."""
+
+    kind: str
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A data frame in memory, as DuckDB can scan it."""
+
+    native: Any
+    columns: tuple[str, ...]
+    backend: str | None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A DuckDB relation on somebody's connection."""
+
+    relation: Any
+
+
+@dataclass(frozen=True)
+class Database:
+    """A DuckDB database file, with a table in it or a query on it."""
+
+    path: str
+    query: str
+
+
+@dataclass(frozen=True)
+class SparkFrame:
+    """A Spark data frame."""
+
+    frame: Any
+
+
+Source: TypeAlias = Files | Frame | Relation | Database | SparkFrame
+
+
+def recognise(source: Any, columns: tuple[str, ...]) -> Source:
+    """Say what a user handed over.
+
+    Args:
+        source: See `tacit.tabulate`.
+        columns: The columns that will be read.
+    """
+    if isinstance(source, str | os.PathLike):
+        return _files([source])
+    if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
+        return _database(*source)
+    if isinstance(source, list | tuple) and source:
+        if all(isinstance(path, str | os.PathLike) for path in source):
+            return _files(source)
+    elif isinstance(source, Mapping):
+        return _from_columns(source, columns)
+    elif _comes_from(source, "pyspark"):
+        return SparkFrame(source)
+    elif _comes_from(source, "duckdb"):
+        if hasattr(source, "write_parquet"):
+            return Relation(source)
+    else:
+        return _from_frame(source, columns)
+    raise InputError(
+        f"{type(source).__name__} is not a source of microdata; give a data frame, the path of "
+        "Parquet or CSV files, a DuckDB relation, a pair of a DuckDB database and a table or "
+        "query, or a Spark data frame"
+    )
+
+
+def is_query(text: str) -> bool:
+    """Whether a text is a query, not the name of a table."""
+    return len(text.split()) > 1
+
+
+def _is_database(first: Any) -> bool:
+    if isinstance(first, str | os.PathLike):
+        return _kind(os.fspath(first)) is None
+    return _comes_from(first, "duckdb")
+
+
+def _database(database: Any, query: str) -> Source:
+    if not isinstance(query, str) or not query.strip():
+        raise InputError("with a DuckDB database, give the name of a table or a query as text")
+    if isinstance(database, str | os.PathLike):
+        return Database(os.fspath(database), query)
+    return Relation(database.sql(query) if is_query(query) else database.table(query))
+
+
+def _kind(name: str) -> str | None:
+    path = Path(name)
+    ending = Path(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    return ENDINGS.get(ending.casefold())
+
+
+def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
+    patterns = []
+    for path in paths:
+        name = os.fspath(path)
+        patterns.append(f"{name}/**/*.parquet" if os.path.isdir(name) else name)
+    kinds = {name: _kind(name) for name in patterns}
+    odd = [name for name, kind in kinds.items() if kind is None]
+    if odd:
+        raise InputError(
+            f"{first_few(odd)} has none of the endings {', '.join(ENDINGS)}; give files of these "
+            "kinds, or for a DuckDB database a pair of its path and a table or query"
+        )
+    if len(set(kinds.values())) > 1:
+        raise InputError(f"{first_few(patterns)} are of different kinds; give one kind at a time")
+    return Files(str(kinds[patterns[0]]), tuple(patterns))
+
+
+def _comes_from(source: Any, library: str) -> bool:
+    homes = {kind.__module__.split(".")[0].lstrip("_") for kind in type(source).__mro__}
+    return library in homes
+
+
+def _from_columns(columns: Mapping[Any, Any], wanted: tuple[str, ...]) -> Frame:
+    arrays = {str(name): _array(columns[name]) for name in columns if str(name) in wanted}
+    lengths = {len(array) for array in arrays.values()}
+    if len(lengths) > 1:
+        raise InputError(f"the columns have different lengths: {sorted(lengths)}")
+    return Frame(arrays, tuple(str(name) for name in columns), None)
+
+
+def _array(column: Any) -> Any:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "biuf":
+        return column
+    entries = list(column)
+    if entries and {type(entry) for entry in entries} <= {int} | {float}:
+        return np.array(entries)
+    array = np.empty(len(entries), object)
+    array[:] = [None if entry is None or entry != entry else entry for entry in entries]
+    return array
+
+
+def _from_frame(frame: Any, columns: tuple[str, ...]) -> Frame:
+    try:
+        opened = nw.from_native(frame)
+    except TypeError:
+        raise InputError(
+            f"{type(frame).__name__} is not a source of microdata; give a data frame of pandas, "
+            "polars or pyarrow, the path of Parquet or CSV files, a DuckDB relation or a Spark "
+            "data frame"
+        ) from None
+    present = tuple(opened.collect_schema().names())
+    chosen = opened.select([name for name in columns if name in present])
+    read = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
+    known = read.implementation in FRAME_LIBRARIES
+    backend = read.implementation.name.lower() if known else None
+    if backend != "pandas" and importlib.util.find_spec("pyarrow") is None:
+        # DuckDB looks at all frames but those of pandas through pyarrow.
+        native: Any = {name: _array(read[name].to_list()) for name in read.columns}
+    else:
+        native = read.to_native() if known else read.to_arrow()
+    return Frame(native, present, backend)

@@ -1,0 +1,103 @@
+"""`Specification`: what is to be tabulated, the same for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tacit.errors import InputError, first_few
+from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
+
+RECORDS = "records"
+"""The name of the value that counts records."""
+
+YES, NO = ("1", "true", "t", "yes", "y"), ("0", "false", "f", "no", "n")
+"""How a request for protection is written where it is text."""
+
+POLICIES = ("refuse", "drop")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Specification:
+    """Which columns are tabulated, and what happens to records that cannot be.
+
+    Attributes are those of `tabulate`; `values` is empty where records are counted.
+    """
+
+    by: Mapping[str, Hierarchy | None]
+    values: tuple[str, ...]
+    contributor: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    shadow: str | None = None
+    request: str | None = None
+    top: int = 2
+    unknown: str = "refuse"
+    missing: str = "refuse"
+    unreadable: str = "refuse"
+
+    def __post_init__(self) -> None:
+        if not self.by:
+            raise InputError("by names no dimension; name at least one column with its hierarchy")
+        wrong = [name for name, given in self.by.items() if not isinstance(given, Hierarchy | None)]
+        if wrong:
+            raise InputError(
+                f"by gives {first_few(wrong)} something else than a Hierarchy or None; make a "
+                "Hierarchy of it"
+            )
+        if len(set(self.values)) < len(self.values):
+            raise InputError(f"value names a column twice: {first_few(self.values)}")
+        if isinstance(self.top, bool) or not isinstance(self.top, int) or self.top < 0:
+            raise InputError("top must be a whole number of contributions, 0 or more")
+        for name in ("unknown", "missing", "unreadable"):
+            if getattr(self, name) not in POLICIES:
+                raise InputError(f"{name} must be one of {', '.join(POLICIES)}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the values, one table each."""
+        return self.values or (RECORDS,)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        named = (self.contributor, self.holding, self.weight, self.shadow, self.request)
+        given = [name for name in named if name is not None]
+        return tuple(dict.fromkeys([*self.by, *self.values, *given]))
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that hold numbers, each once."""
+        named = (*self.values, self.shadow, self.weight)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def owner(self) -> str | None:
+        """The column whose records must stay together: contributors, or else holdings."""
+        return self.contributor if self.contributor is not None else self.holding
+
+    @property
+    def keeps_top(self) -> bool:
+        """Whether largest contributions say anything: not where each record counts for one."""
+        counts_only = not self.values and self.shadow is None and self.owner is None
+        return self.top > 0 and not counts_only
+
+    def refuse_missing_columns(self, present: Mapping[str, object] | tuple[str, ...]) -> None:
+        """Refuse to look for columns that are not there."""
+        absent = [name for name in self.columns if name not in present]
+        if absent:
+            raise InputError(
+                f"there is no column {first_few(absent)}; the columns are "
+                f"{first_few([*present], limit=20)}"
+            )
+
+
+def flat_hierarchy(codes: list[str]) -> Hierarchy:
+    """The codes that occur below one total, whole numbers by size, other codes as text.
+
+    >>> flat_hierarchy(["10", "9"]).codes, flat_hierarchy(["10", "9", "b"]).codes
+    (('Total', '9', '10'), ('Total', '10', '9', 'b'))
+    """
+    whole = all(code.isascii() and code.isdigit() for code in codes)
+    order = sorted(codes, key=lambda code: (int(code), code)) if whole else sorted(codes)
+    return Hierarchy.flat(order, total=DEFAULT_TOTAL)

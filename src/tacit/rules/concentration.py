@@ -1,0 +1,176 @@
+"""Rules about the largest contributions: dominance, p% and prior-posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.problem import Floats
+from tacit.rules.contributions import Contributions, contributions
+from tacit.rules.rule import (
+    SensitivityRule,
+    check_flag,
+    check_number,
+    check_whole,
+    is_occupied,
+)
+from tacit.table import Table
+from tacit.table.judging import Verdict
+
+_ROUNDING = 1e-12
+"""Differences below this share are taken for rounding of sums."""
+
+
+@dataclass(frozen=True)
+class Dominance(SensitivityRule):
+    """The (n, k)-dominance rule: the n largest contribute more than k% of the total.
+
+    The levels are what must be added to the total until they do not any more:
+    100/k times their sum, minus the total.
+
+    Attributes:
+        n: How many of the largest contributors are looked at.
+        k: The percentage of the total that they may contribute.
+        holding: Holdings count instead of contributors.
+
+    >>> from tacit.table import Table
+    >>> table = Table.from_frame(
+    ...     {"place": ["1", "2"], "value": [300, 200], "largest": [280, 99], "second": [15, 99]},
+    ...     {"place": None}, top=["largest", "second"])
+    >>> judged = table.apply(Dominance(1, 90))
+    >>> [judged.labels[cell] for cell in judged.problem().sensitive]
+    ['place=1']
+    """
+
+    key: ClassVar[str] = "dominance"
+    title: ClassVar[str] = "dominance"
+
+    n: int
+    k: float
+    holding: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_whole(self.n, "n", 1)
+        check_number(self.k, "k", above=0, below=100)
+        check_flag(self.holding, "holding")
+
+    def judge(self, table: Table) -> Verdict:
+        """The cells that few dominate."""
+        found = contributions(table, self, largest=self.n, holding=self.holding)
+        dominant = 100 * found.largest(self.n)
+        excess = dominant - self.k * found.total
+        return _verdict(self, table, found, excess, dominant, self.k)
+
+
+@dataclass(frozen=True)
+class PriorPosterior(SensitivityRule):
+    """The (p, q)-prior-posterior rule: contributors learn too much about the largest one.
+
+    Before publication everybody can estimate every contribution to within q%. The second largest
+    contributor, who knows its own, can then compute the largest from the total to within q% of
+    what all others contribute; the cell is sensitive if that is less than p% of the largest
+    contribution. The levels are what is missing, equation (3.3) of paper 002.
+
+    Attributes:
+        p: Nobody may estimate a contribution to within this percentage.
+        q: Everybody can estimate contributions to within this percentage beforehand, above p.
+        coalition: So many of the largest contributors behind the first share what they know.
+        holding: Holdings count instead of contributors.
+
+    >>> from tacit.table import Table
+    >>> table = Table.from_frame(
+    ...     {"place": ["1", "2"], "value": [300, 200], "largest": [280, 99], "second": [15, 99]},
+    ...     {"place": None}, top=["largest", "second"])
+    >>> table.apply(PriorPosterior(20, 50)).problem().upper_level.tolist()
+    [53.5, 18.8]
+    """
+
+    key: ClassVar[str] = "prior-posterior"
+    title: ClassVar[str] = "prior-posterior"
+
+    p: float
+    q: float
+    coalition: int = 1
+    holding: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.p, "p", above=0)
+        check_number(self.q, "q", above=0)
+        if not self.p < self.q:
+            raise InputError("p must be below q: what is estimated after publication is closer")
+        check_whole(self.coalition, "coalition", 1)
+        check_flag(self.holding, "holding")
+
+    def judge(self, table: Table) -> Verdict:
+        """The cells whose largest contribution can be estimated too closely."""
+        found = contributions(table, self, largest=self.coalition + 1, holding=self.holding)
+        return _estimated(self, table, found, self.p, self.q, self.coalition)
+
+
+@dataclass(frozen=True)
+class PPercent(SensitivityRule):
+    """The p% rule: contributors can estimate the largest contribution to within p%.
+
+    Attackers know beforehand only that contributions are not negative: this is the
+    prior-posterior rule with q = 100.
+
+    Attributes:
+        p: Nobody may estimate a contribution to within this percentage.
+        coalition: So many of the largest contributors behind the first share what they know.
+        holding: Holdings count instead of contributors.
+
+    >>> from tacit.table import Table
+    >>> table = Table.from_frame(
+    ...     {"place": ["1", "2"], "value": [300, 200], "largest": [280, 99], "second": [15, 99]},
+    ...     {"place": None}, top=["largest", "second"])
+    >>> judged = table.apply(PPercent(10))
+    >>> judged.reason.tolist(), judged.problem().upper_level.tolist()
+    (['', 'p%', 'p%'], [23.0, 7.9])
+    """
+
+    key: ClassVar[str] = "p-percent"
+    title: ClassVar[str] = "p%"
+
+    p: float
+    coalition: int = 1
+    holding: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.p, "p", above=0, below=100)
+        check_whole(self.coalition, "coalition", 1)
+        check_flag(self.holding, "holding")
+
+    def judge(self, table: Table) -> Verdict:
+        """The cells whose largest contribution can be estimated too closely."""
+        found = contributions(table, self, largest=self.coalition + 1, holding=self.holding)
+        return _estimated(self, table, found, self.p, 100.0, self.coalition)
+
+
+def _estimated(
+    rule: SensitivityRule, table: Table, found: Contributions, p: float, q: float, coalition: int
+) -> Verdict:
+    """Cells in which a coalition estimates the largest contribution too closely, by (2.1)."""
+    too_close = p * found.largest(1)
+    excess = too_close - q * found.beyond(coalition + 1)
+    return _verdict(rule, table, found, excess, too_close, 100.0)
+
+
+def _verdict(
+    rule: SensitivityRule,
+    table: Table,
+    found: Contributions,
+    excess: Floats,
+    size: Floats,
+    unit: float,
+) -> Verdict:
+    """Cells with an excess are sensitive, and the level is the excess in units of the total."""
+    sensitive = (excess > _ROUNDING * size) & is_occupied(table)
+    cells = np.flatnonzero(sensitive)
+    scale = found.scale if isinstance(found.scale, float) else found.scale[cells]
+    return rule.verdict(cells, excess[cells] * scale / unit)

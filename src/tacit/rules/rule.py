@@ -1,0 +1,146 @@
+"""What all sensitivity rules have in common."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from tacit.errors import InputError, TableError
+from tacit.problem import Booleans, Floats, Integers
+from tacit.table import CellStatus, Table
+from tacit.table.judging import SEPARATOR, Levels, Verdict
+from tacit.table.labels import name_cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitivityRule:
+    """Base of the rules: how they are called, and which of their levels count.
+
+    Attributes:
+        levels: `both`, `lower`, `upper`, or `sliding` for an interval as wide as both levels
+            together, wherever it lies; by default as `Table.apply` says.
+        name: What the rule is called among the reasons of a cell, to tell two rules of a kind
+            apart; by default what kind of rule it is.
+    """
+
+    key: ClassVar[str]
+    """The name of the rule in files."""
+    title: ClassVar[str]
+    """The reason that the rule gives, without parameters: those are confidential."""
+
+    levels: Levels | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.levels is not None and self.levels not in get_args(Levels):
+            known = ", ".join(get_args(Levels))
+            raise InputError(f"levels must be one of {known}; it is {self.levels!r}")
+        if self.name is not None and (
+            not isinstance(self.name, str) or not self.name or SEPARATOR.strip() in self.name
+        ):
+            raise InputError("name must be a text without semicolons")
+
+    @property
+    def reason(self) -> str:
+        """What the rule is called among the reasons of a cell."""
+        return self.name or self.title
+
+    def verdict(self, cells: Integers, lower: Floats, upper: Floats | None = None) -> Verdict:
+        """The verdict that some cells are sensitive; both levels are the same unless given."""
+        return Verdict(
+            reason=self.reason,
+            cells=cells,
+            lower=lower,
+            upper=lower if upper is None else upper,
+            levels=self.levels,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PercentRule(SensitivityRule):
+    """Base of the rules that imply no level of their own: it is a percentage of the value.
+
+    Attributes:
+        percent: The protection levels as a percentage of the cell's value.
+    """
+
+    percent: float = 10.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_number(self.percent, "percent", at_least=0.0)
+
+    def percentages(self, table: Table, sensitive: Booleans) -> Verdict:
+        """The verdict that the cells of a mask are sensitive."""
+        cells = np.flatnonzero(sensitive)
+        return self.verdict(cells, self.percent * np.abs(table.value[cells]) / 100)
+
+
+def check_number(
+    given: Any,
+    name: str,
+    *,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+) -> None:
+    """Refuse what is not a finite number within limits.
+
+    >>> check_number("3", "p", above=0)
+    Traceback (most recent call last):
+        ...
+    tacit.errors.InputError: p must be a number above 0
+    """
+    fits = isinstance(given, int | float | np.integer | np.floating)
+    fits = fits and not isinstance(given, bool)
+    if not (fits and above < given < below and at_least <= given and math.isfinite(given)):
+        limits = [f"above {above:g}"] if above > -math.inf else []
+        limits += [f"of at least {at_least:g}"] if at_least > -math.inf else []
+        limits += [f"below {below:g}"] if below < math.inf else []
+        raise InputError(f"{name} must be a number {' and '.join(limits)}")
+
+
+def check_whole(given: Any, name: str, at_least: int) -> None:
+    """Refuse what is not a whole number, or too small a one."""
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not (whole and given >= at_least):
+        raise InputError(f"{name} must be a whole number of at least {at_least}")
+
+
+def check_flag(given: Any, name: str) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(given, bool):
+        raise InputError(f"{name} must be true or false")
+
+
+def is_occupied(table: Table) -> Booleans:
+    """Cells that are not known to be empty."""
+    occupied = np.asarray(table.status != CellStatus.EMPTY.value)
+    if table.count is not None:
+        occupied &= table.count != 0
+    return occupied
+
+
+def needed_column(table: Table, name: str, rule: SensitivityRule, remedy: str) -> Floats:
+    """A column without which a rule cannot judge, complete for all cells that are not empty."""
+    column: Floats | None = getattr(table, name)
+    if column is None:
+        raise TableError(f"the rule '{rule.reason}' needs the {name} of each cell; {remedy}")
+    refuse_cells(
+        table,
+        is_occupied(table) & np.isnan(column),
+        f"the rule '{rule.reason}' needs the {name} of each cell, which is not given",
+        remedy,
+    )
+    return column
+
+
+def refuse_cells(table: Table, bad: Booleans, wrong: str, remedy: str) -> None:
+    """Raise an error that names the cells of a mask, if there are any."""
+    cells = np.flatnonzero(bad)
+    if len(cells):
+        names = [table.labels[cell] for cell in cells.tolist()]
+        raise TableError(f"{wrong}: {name_cells(names)}; {remedy}", names)

@@ -1,0 +1,260 @@
+"""What sensitivity rules say of the cells of a table, brought together.
+
+A rule is anything that judges a table (`Rule`); the table knows none of them by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError, TableError
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers
+from tacit.table.labels import name_cells
+from tacit.table.status import CellStatus, Statuses
+
+if TYPE_CHECKING:
+    from tacit.table.table import Table
+
+Levels: TypeAlias = Literal["both", "lower", "upper", "sliding"]
+"""On which side of its value a sensitive cell is protected.
+
+`sliding` asks for an interval as wide as both levels together, wherever it lies.
+"""
+
+Reasons: TypeAlias = npt.NDArray[np.object_]
+
+GIVEN = "given"
+"""The reason of a cell that was sensitive before any rule was applied."""
+
+SEPARATOR = "; "
+"""What stands between the reasons of a cell that several rules find sensitive."""
+
+_SMALL_SHARE = 1e-3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Verdict:
+    """What one rule says of the cells of a table.
+
+    Attributes:
+        reason: Why these cells are sensitive, in a word or two without parameters.
+        cells: Numbers of the sensitive cells, increasing.
+        lower: How far below its value each of them is to be protected.
+        upper: The same above its value.
+        sliding: How wide the attacker's interval must be, where that is asked for as such.
+        levels: Which of the levels count; None leaves it to whoever applies the rule.
+        decided: Numbers of cells whose status is decided by hand.
+        decided_status: Their statuses. `safe` and `publish` hold whatever the rules say.
+    """
+
+    reason: str
+    cells: Integers
+    lower: Floats
+    upper: Floats
+    sliding: Floats | None = None
+    levels: Levels | None = None
+    decided: Integers | None = None
+    decided_status: Statuses | None = None
+
+
+class Rule(Protocol):
+    """Anything that can tell which cells of a table are sensitive."""
+
+    def judge(self, table: Table) -> Verdict:
+        """The sensitive cells of a table with the protection levels that they need."""
+        ...
+
+
+def judged(
+    table: Table,
+    rules: Sequence[Rule],
+    *,
+    levels: Levels,
+    least_level: float | None,
+    lower: Floats | None,
+    upper: Floats | None,
+) -> dict[str, Any]:
+    """The columns of a table that change when rules are applied; see `Table.apply`.
+
+    Args:
+        table: The table to judge.
+        rules: What judges it.
+        levels: Which levels count where the rule does not say.
+        least_level: The level of a cell whose rules imply none.
+        lower: The lower bounds that attackers will know, NaN or None where not given.
+        upper: The same for upper bounds.
+    """
+    if levels not in get_args(Levels):
+        raise InputError(f"levels must be one of {', '.join(get_args(Levels))}; it is {levels!r}")
+    is_number = isinstance(least_level, int | float | np.number)
+    if least_level is not None and not (is_number and 0 < least_level < np.inf):
+        raise InputError("least_level must be a positive number")
+    for rule in rules:
+        if isinstance(rule, type):
+            raise InputError(f"apply takes rules with their parameters: write {rule.__name__}(...)")
+        if not callable(getattr(rule, "judge", None)):
+            raise InputError(
+                f"{type(rule).__name__} is not a rule; give rules one after the other, such as "
+                "MinFrequency(3), PPercent(10)"
+            )
+    verdicts = [rule.judge(table) for rule in rules]
+    sensitive = table.is_sensitive
+    level = {name: np.nan_to_num(_copied(table, name)) for name in _LEVELS}
+    for verdict in verdicts:
+        sensitive[verdict.cells] = True
+        for name, asked in _asked(verdict, levels).items():
+            level[name][verdict.cells] = np.maximum(level[name][verdict.cells], asked)
+    status = _statuses(table, verdicts, sensitive)
+    sensitive = np.asarray(status == CellStatus.SENSITIVE.value)
+    _fit_levels(table, np.flatnonzero(sensitive), level, least_level, lower, upper)
+    changes: dict[str, Any] = {
+        name: np.where(sensitive, column, np.nan)
+        for name, column in level.items()
+        if name != "sliding_level" or column.any() or table.sliding_level is not None
+    }
+    return {**changes, "status": status, "reason": _reasons(table, verdicts, sensitive)}
+
+
+_LEVELS = ("lower_level", "upper_level", "sliding_level")
+
+
+def _copied(table: Table, name: str) -> Floats:
+    column: Floats | None = getattr(table, name)
+    return np.zeros(table.cell_count) if column is None else column
+
+
+def _asked(verdict: Verdict, levels: Levels) -> dict[str, Floats]:
+    """The levels of a verdict on the sides that count."""
+    side = verdict.levels or levels
+    asked: dict[str, Floats] = {}
+    if side in ("both", "lower"):
+        asked["lower_level"] = verdict.lower
+    if side in ("both", "upper"):
+        asked["upper_level"] = verdict.upper
+    if side == "sliding":
+        asked["sliding_level"] = verdict.lower + verdict.upper
+    if verdict.sliding is not None:
+        asked["sliding_level"] = np.maximum(asked.get("sliding_level", 0.0), verdict.sliding)
+    return asked
+
+
+def _statuses(table: Table, verdicts: Sequence[Verdict], sensitive: Booleans) -> Statuses:
+    """The statuses after all verdicts; what was decided by hand holds."""
+    status = table.status.copy()
+    cleared = np.zeros(table.cell_count, bool)
+    for verdict in verdicts:
+        if verdict.decided is not None and verdict.decided_status is not None:
+            status[verdict.decided] = verdict.decided_status
+            cleared[verdict.decided] = verdict.decided_status != CellStatus.SECONDARY.value
+    clash = sensitive & ~cleared & (status == CellStatus.PUBLISH.value)
+    if clash.any():
+        names = _names(table, np.flatnonzero(clash))
+        raise TableError(
+            f"cells are sensitive, but are to be published: {name_cells(names)}; change their "
+            "status, or mark them as safe with Manual if that is meant",
+            names,
+        )
+    status[sensitive & ~cleared] = CellStatus.SENSITIVE.value
+    return status
+
+
+def _fit_levels(
+    table: Table,
+    cells: Integers,
+    level: dict[str, Floats],
+    least_level: float | None,
+    lower: Floats | None,
+    upper: Floats | None,
+) -> None:
+    """Give a small level where none is implied, and refuse levels that bounds make impossible."""
+    value = table.value[cells]
+    # What an attacker knows where nothing is given: as in `Table.problem`.
+    floor = -np.inf if (table.value < 0).any() else 0.0
+    below = value - _given(lower, cells, floor)
+    above = _given(upper, cells, np.inf) - value
+    slack = ADDITIVITY_TOLERANCE * np.maximum(np.abs(value), 1.0)
+    # A level of zero would ask for nothing at all: the cell could be computed exactly.
+    none = np.flatnonzero(sum(level[name][cells] for name in _LEVELS) <= 0)
+    if len(none):
+        small = _small_level(table) if least_level is None else least_level
+        known = none[(below[none] <= slack[none]) & (above[none] <= slack[none])]
+        _refuse(
+            table,
+            cells[known],
+            "cells are sensitive, but attackers know their value from the bounds",
+            "widen the bounds",
+        )
+        level["lower_level"][cells[none]] = np.clip(below[none], 0.0, small)
+        level["upper_level"][cells[none]] = np.clip(above[none], 0.0, small)
+    beyond = level["lower_level"][cells] > below + slack
+    beyond |= level["upper_level"][cells] > above + slack
+    beyond |= level["sliding_level"][cells] > below + above + slack
+    _refuse(
+        table,
+        cells[beyond],
+        "protection levels reach beyond the bounds that attackers know",
+        "widen the bounds, or protect one side only (levels)",
+    )
+
+
+def _given(bound: Floats | None, cells: Integers, default: float) -> Floats:
+    if bound is None:
+        return np.full(len(cells), default)
+    return np.where(np.isnan(bound[cells]), default, bound[cells])
+
+
+def _small_level(table: Table) -> float:
+    """1 where all values are whole numbers, otherwise little against the values that occur."""
+    if np.array_equal(table.value, np.round(table.value)):
+        return 1.0
+    return _SMALL_SHARE * float(np.median(np.abs(table.value[table.value != 0])))
+
+
+def _reasons(table: Table, verdicts: Sequence[Verdict], sensitive: Booleans) -> Reasons:
+    """For each sensitive cell the reasons of all rules that find it so."""
+    # Few texts occur, each in many cells: cells carry the number of their text.
+    texts = ["", GIVEN]
+    number = table.is_sensitive.astype(np.int64)
+    if table.reason is not None:
+        before = np.flatnonzero(table.is_sensitive & (table.reason != ""))
+        found, place = np.unique(table.reason[before].astype(str), return_inverse=True)
+        number[before] = place + len(texts)
+        texts += found.tolist()
+    for verdict in verdicts:
+        joined = np.zeros(len(texts), np.int64)
+        for old in np.unique(number[verdict.cells]).tolist():
+            joined[old] = len(texts)
+            texts.append(_joined(texts[old], verdict.reason))
+        number[verdict.cells] = joined[number[verdict.cells]]
+    number[~sensitive] = 0
+    return np.array(texts, dtype=object)[number]
+
+
+def join_reasons(first: Reasons, second: Reasons) -> Reasons:
+    """The reasons of both, cell by cell, each once.
+
+    >>> join_reasons(np.array(["", "zero"], object), np.array(["p%", "p%"], object)).tolist()
+    ['p%', 'zero; p%']
+    """
+    both = zip(first.tolist(), second.tolist(), strict=True)
+    return np.array([_joined(*pair) for pair in both], dtype=object)
+
+
+def _joined(*texts: str) -> str:
+    words = [word for text in texts for word in text.split(SEPARATOR) if word]
+    return SEPARATOR.join(dict.fromkeys(words))
+
+
+def _refuse(table: Table, cells: Integers, wrong: str, remedy: str) -> None:
+    if len(cells):
+        names = _names(table, cells)
+        raise TableError(f"{wrong}: {name_cells(names)}; {remedy}", names)
+
+
+def _names(table: Table, cells: Integers) -> list[str]:
+    return [table.labels[cell] for cell in cells.tolist()]

@@ -1,0 +1,30 @@
+"""The list of methods."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import tacit
+from tacit.methods.registry import METHODS, find_method
+from tacit.options import Options
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_is_there(name: str) -> None:
+    """Each line leads to a public function of that name and to the options that it takes."""
+    method = find_method(name)
+    run = method.run()
+    assert run is getattr(tacit, name)
+    assert issubclass(method.options(), Options)
+    taken = inspect.signature(run).parameters
+    assert {"observer", "tolerance", "time_limit", "gap", "seed"} <= set(taken)
+
+
+def test_what_is_not_there_is_refused() -> None:
+    """The nearest name is offered, or all there are."""
+    with pytest.raises(tacit.InputError, match="did you mean 'suppress'"):
+        find_method("suppres")
+    with pytest.raises(tacit.InputError, match=f"there is: {', '.join(METHODS)}"):
+        find_method("")

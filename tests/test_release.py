@@ -1,0 +1,294 @@
+"""`protect` and what comes out of it."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tacit
+from tacit import examples
+from tacit.methods import registry
+from tacit.outcome import Report
+from tacit.problem import Problem
+from tacit.release import NoReleaseError, Published, PublishedAs, guarantee, protect
+
+# Values and contributions of which no digits occur anywhere else.
+SECRETS: dict[str, list[Any]] = {
+    "industry": ["A", "A", "A", "B", "B", "B", "C", "C", "C"],
+    "region": ["N", "S", "W"] * 3,
+    "turnover": [81283.0, 70407.0, 60601.0, 90901.0, 50503.0, 47417.0, 30307.0, 38083.0, 29209.0],
+    "firms": [2, 9, 9, 9, 9, 9, 9, 9, 9],
+    "first": [77171.0, 9001.0, 9002.0, 9003.0, 9004.0, 9005.0, 9006.0, 9007.0, 9008.0],
+    "second": [4112.0, 8001.0, 8002.0, 8003.0, 8004.0, 8005.0, 8006.0, 8007.0, 8008.0],
+}
+RULE_PARAMETER = 17.375
+
+
+def _table(frame: Any = SECRETS) -> tacit.Table:
+    table = tacit.Table.from_frame(
+        frame,
+        {"industry": None, "region": None},
+        value="turnover",
+        count="firms",
+        top=["first", "second"],
+    )
+    return table.apply(tacit.MinFrequency(3), tacit.PPercent(RULE_PARAMETER), weight="value")
+
+
+@pytest.fixture(scope="module")
+def release() -> tacit.Release:
+    """A release of the table of secrets."""
+    return protect(_table(), "suppress", time_limit=20)
+
+
+def _digits(number: float) -> str:
+    return f"{number:.15g}"
+
+
+def _secrets(release: tacit.Release) -> list[str]:
+    """Digits that must not be found in anything that readers see."""
+    papers = release.papers
+    problem, table = papers.problem, papers.table
+    assert table is not None
+    assert table.top is not None
+    hidden = papers.outcome.suppressed
+    levels = [*problem.lower_level, *problem.upper_level]
+    numbers = [*problem.value[hidden], *table.top[hidden].ravel(), *levels, RULE_PARAMETER]
+    assert len(hidden) >= 4
+    return [_digits(number) for number in numbers if np.isfinite(number) and number > 0]
+
+
+def _leaks(text: str, release: tacit.Release) -> list[str]:
+    return [secret for secret in _secrets(release) if secret in text]
+
+
+def test_what_readers_see(release: tacit.Release) -> None:
+    """Codes of all cells, values of those that are published, and how each is published."""
+    frame = release.published.to_frame("dict")
+    assert list(frame) == ["industry", "region", "value", "status"]
+    table, outcome = release.papers.table, release.papers.outcome
+    assert table is not None
+    hidden = np.zeros(table.cell_count, bool)
+    hidden[outcome.suppressed] = True
+    np.testing.assert_array_equal(frame["industry"], table.codes("industry"))
+    np.testing.assert_array_equal(frame["value"], np.where(hidden, np.nan, table.value))
+    np.testing.assert_array_equal(frame["status"] == "suppressed", hidden)
+    assert set(frame["status"]) == {"published", "suppressed"}
+    assert release.papers.audit.safe
+    assert repr(release) == (
+        f"Release(suppress, Published(industry x region, 16 cells, {16 - hidden.sum()} with a "
+        "value))"
+    )
+
+
+def test_nothing_confidential_is_shown(release: tacit.Release) -> None:
+    """No secret is in the publication, however it is taken apart, nor in summary or reprs."""
+    shown = [
+        release.summary(),
+        release.guarantee,
+        repr(release),
+        repr(release.papers),
+        repr(release.published),
+        str({name: column.tolist() for name, column in release.published.columns().items()}),
+        str(vars(release.published)),
+    ]
+    for text in shown:
+        assert _leaks(text, release) == []
+    kept = pickle.dumps(release.published)
+    for number in release.papers.problem.value[release.papers.outcome.suppressed].tolist():
+        assert np.float64(number).tobytes() not in kept
+
+
+def test_a_planted_leak_is_found(release: tacit.Release) -> None:
+    """The search for secrets finds each of the values that it looks for."""
+    table, outcome = release.papers.table, release.papers.outcome
+    assert table is not None
+    assert _leaks(str(table.to_frame("dict")["value"].tolist()), release)
+    assert _leaks(f"the rule was p = {RULE_PARAMETER}", release)
+    cell = int(outcome.suppressed[0])
+    value = release.published.value.copy()
+    value[cell] = table.value[cell]
+    published = release.published
+    leaking = Published(published.codes, value, None, None, published.status, published.dimensions)
+    assert _leaks(str(leaking.columns()["value"].tolist()), release)
+    assert np.float64(table.value[cell]).tobytes() in pickle.dumps(leaking)
+
+
+def test_the_summary_tells_how_and_at_which_loss(release: tacit.Release) -> None:
+    """Method, end, gap, cells and guarantee are there; an objective of values is not."""
+    told = release.summary()
+    objective = release.papers.outcome.report.objective
+    assert objective is not None
+    assert _digits(objective) not in told
+    rows = dict(line.split(maxsplit=1) for line in told.splitlines())
+    assert list(rows) == [
+        "table",
+        "status",
+        "gap",
+        "seconds",
+        "suppressed",
+        "guarantee",
+        "made",
+    ]
+    assert rows["table"] == "industry x region, 16 cells"
+    assert "1 sensitive" in rows["suppressed"]
+    assert rows["made"].endswith("method suppress, seed 1")
+
+
+def test_the_guarantee_says_what_does_not_hold(release: tacit.Release) -> None:
+    """Against whom it holds comes first, then against whom it does not."""
+    assert release.guarantee.startswith("A reader who knows the published cells, all relations")
+    assert "does not hold against anyone who knows more" in release.guarantee
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_frames_come_back_as_they_came(library: Any) -> None:
+    """The publication is a frame of the library that the data came from."""
+    release = protect(_table(library.DataFrame(SECRETS)))
+    assert isinstance(release.published.to_frame(), library.DataFrame)
+    assert "turnover" in release.published.to_frame("dict", value="turnover")
+
+
+def test_a_dimension_may_be_called_value() -> None:
+    """No column takes the place of another one."""
+    table = tacit.Table.from_frame({"value": ["a", "b"], "n": [1, 2]}, {"value": None}, value="n")
+    assert list(protect(table).published.columns()) == ["value", "cell_value", "status"]
+
+
+def test_nothing_sensitive_needs_no_guarantee() -> None:
+    """A table without sensitive cells is published as it is."""
+    table = tacit.Table.from_frame({"sex": ["f", "m"], "value": [1, 2]}, {"sex": None})
+    release = protect(table)
+    assert release.guarantee == "none is needed: no cell is sensitive."
+    assert not np.isnan(release.published.value).any()
+
+
+def test_a_problem_does_as_well() -> None:
+    """Cells of a problem have numbers in place of codes."""
+    example = examples.get("003-figure-11")
+    release = protect(example.problem)
+    assert release.papers.table is None
+    assert release.published.codes["cell"].tolist() == [
+        str(cell) for cell in range(example.problem.cell_count)
+    ]
+    assert release.published.dimensions == {}
+
+
+def test_without_a_safe_outcome_there_is_no_release() -> None:
+    """The error says why, and carries the outcome."""
+    alone = Problem(
+        value=[20, 22, 42],
+        relations=[[1, 1, -1]],
+        sensitive=[0],
+        lower_level=[2],
+        upper_level=[2],
+        must_publish=[False, True, True],
+    )
+    with pytest.raises(NoReleaseError, match="no safe outcome exists:\n  cell 0 cannot") as raised:
+        protect(alone)
+    assert raised.value.outcome.status is tacit.Status.INFEASIBLE
+    assert raised.value.problem is alone
+    assert raised.value.audit is None
+
+
+def _method(outcome: tacit.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `tacit.suppress` return this outcome."""
+    monkeypatch.setattr("tacit.methods.suppress.run.suppress", lambda *_, **__: outcome)
+
+
+def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is called safe that is not known to be."""
+    _method(tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time"), monkeypatch)
+    with pytest.raises(NoReleaseError, match="stopped before any safe outcome was known"):
+        protect(_table())
+
+
+def test_a_method_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a method calls safe is audited, and is no release where the audit disagrees."""
+    problem = _table().problem()
+    bare = tacit.Outcome(
+        status=tacit.Status.OPTIMAL, solution=tacit.Suppression(problem.is_sensitive)
+    )
+    _method(bare, monkeypatch)
+    with pytest.raises(NoReleaseError, match="the audit found cells exposed") as raised:
+        protect(_table())
+    assert raised.value.audit is not None
+    assert raised.value.audit.exposed_cells == problem.sensitive.tolist()
+    assert _digits(SECRETS["turnover"][0]) not in str(raised.value)
+
+
+def test_singletons_are_among_the_attackers() -> None:
+    """Whom the method is to withstand, the audit lets attack."""
+    frame = {**SECRETS, "firms": [1, 9, 9, 9, 9, 9, 9, 9, 9]}
+    release = protect(_table(frame), singletons="respondents")
+    names = [found.attacker.name for found in release.papers.audit.findings]
+    assert names[0] == "external"
+    assert len(names) == 2
+    assert release.guarantee.startswith("Neither a reader who knows")
+
+
+def test_attackers_are_passed_on() -> None:
+    """An attacker of one's own is withstood and audited."""
+    attacker = tacit.Attacker.respondent({}, alone=(), name="the neighbour")
+    release = protect(_table(), attackers=[tacit.Attacker.external(), attacker])
+    assert "nor the neighbour (knowing what is its own)" in release.guarantee
+
+
+def test_unknown_methods_are_refused() -> None:
+    """The error lists the methods there are, or the nearest."""
+    with pytest.raises(tacit.InputError, match="did you mean 'suppress'"):
+        protect(_table(), "supress")
+    with pytest.raises(tacit.InputError, match=f"there is: {', '.join(registry.METHODS)}"):
+        protect(_table(), "wizardry")
+    with pytest.raises(tacit.InputError, match="unknown option 'time_limt'"):
+        protect(_table(), time_limt=3)
+
+
+def _published(solution: tacit.Suppression | tacit.Intervals | tacit.Values) -> Published:
+    problem = Problem(value=[20, 22, 42], upper=100, relations=[[1, 1, -1]], sensitive=[0])
+    outcome = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=solution, report=Report(objective=1.0)
+    )
+    return Published.of(problem, outcome)
+
+
+def test_intervals_as_readers_see_them() -> None:
+    """Ends where there is an interval, nothing where it tells no more than everybody knew."""
+    published = _published(tacit.Intervals(np.array([15.0, 0, 42]), np.array([25.0, 100, 42])))
+    assert published.status.tolist() == ["interval", "suppressed", "published"]
+    np.testing.assert_array_equal(published.value, [np.nan, np.nan, 42])
+    np.testing.assert_array_equal(published.columns()["lower"], [15, np.nan, 42])
+    np.testing.assert_array_equal(published.columns()["upper"], [25, np.nan, 42])
+
+
+def test_adjusted_values_as_readers_see_them() -> None:
+    """Every cell has a value, and nothing tells which were changed."""
+    published = _published(tacit.Values(np.array([21.0, 21, 42])))
+    assert published.value.tolist() == [21, 21, 42]
+    assert set(published.status) == {PublishedAs.VALUE.value}
+
+
+def test_nothing_is_guaranteed_without_an_audit() -> None:
+    """Only an audit that found a pattern safe can guarantee anything."""
+    problem = examples.get("003-figure-11").problem
+    assert guarantee(problem, None).startswith("none: ")
+    exposed = tacit.audit(problem, problem.is_sensitive)
+    assert guarantee(problem, exposed).startswith("none: ")
+
+
+def test_many_attackers_are_not_all_named() -> None:
+    """The sentence stays short; who else was considered is counted."""
+    example = examples.get("003-figure-11")
+    assert example.suppressed is not None
+    attackers = [
+        tacit.Attacker.respondent({}, alone=(), name=f"respondent {number}") for number in range(5)
+    ]
+    found = tacit.audit(example.problem, example.suppressed, attackers=attackers)
+    assert guarantee(example.problem, found).startswith(
+        "respondent 0, respondent 1, respondent 2 and 2 more (each knowing its own) cannot deduce"
+    )
