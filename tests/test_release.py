@@ -243,7 +243,7 @@ def test_unknown_methods_are_refused() -> None:
     """The error lists the methods there are, or the nearest."""
     with pytest.raises(tacit.InputError, match="did you mean 'suppress'"):
         protect(_table(), "supress")
-    with pytest.raises(tacit.InputError, match=f"there is: {', '.join(registry.METHODS)}"):
+    with pytest.raises(tacit.InputError, match=f"known are {', '.join(registry.METHODS)}"):
         protect(_table(), "wizardry")
     with pytest.raises(tacit.InputError, match="unknown option 'time_limt'"):
         protect(_table(), time_limt=3)

@@ -44,6 +44,7 @@ __all__ = [
     "SmallCounts",
     "SolverError",
     "Status",
+    "StoppedError",
     "SuppressOptions",
     "Suppression",
     "Table",
@@ -103,6 +104,7 @@ _HOMES = {
     "SmallCounts": "tacit.rules",
     "SolverError": "tacit.errors",
     "Status": "tacit.outcome",
+    "StoppedError": "tacit.errors",
     "SuppressOptions": "tacit.methods.suppress.options",
     "Suppression": "tacit.outcome",
     "Table": "tacit.table",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
         InputError,
         ProblemError,
         SolverError,
+        StoppedError,
         TableError,
         TacitError,
     )

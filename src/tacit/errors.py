@@ -6,6 +6,7 @@ texts end up in logs. Cells are named by their label or their number.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -71,6 +72,20 @@ class ProblemError(TacitError):
 
 class SolverError(TacitError):
     """A solver failed, also when it was asked again from a cold start."""
+
+
+class StoppedError(TacitError):
+    """An observer asked to stop before there was anything to hand over."""
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """What somebody may have meant by a word that is not known.
+
+    >>> nearest("tunrover", ["turnover", "staff"]), nearest("x", ["turnover", "staff"])
+    ("did you mean 'turnover'?", 'known are turnover, staff')
+    """
+    near = difflib.get_close_matches(word, known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
 def first_few(items: Sequence[object], limit: int = 5) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import types
-import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from tacit.errors import InputError
+from tacit.reading import read_fields
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,38 +46,4 @@ class Options:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Self:
         """Options from a table of a TOML file; unknown keys and wrong types are refused."""
-        hints = typing.get_type_hints(cls)
-        known = [field.name for field in dataclasses.fields(cls)]
-        checked = {}
-        for key, given in mapping.items():
-            if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-                raise InputError(f"unknown option {key!r}; {hint}")
-            checked[key] = _checked(key, given, hints[key])
-        return cls(**checked)
-
-
-def _checked(key: str, given: Any, wanted: Any) -> Any:
-    alternatives = typing.get_args(wanted)
-    is_union = isinstance(wanted, types.UnionType)
-    allowed = alternatives if is_union else (wanted,)
-    origins = tuple(typing.get_origin(kind) or kind for kind in allowed)
-    if typing.get_origin(wanted) is typing.Literal:
-        if given not in alternatives:
-            choices = ", ".join(repr(choice) for choice in alternatives)
-            raise InputError(f"option {key!r} must be one of {choices}; it is {given!r}")
-        return given
-    if tuple in origins and isinstance(given, list):
-        return tuple(given)
-    # bool is an int to Python, but not to a user.
-    if isinstance(given, bool) and bool not in origins:
-        fits = False
-    elif float in origins and isinstance(given, int):
-        return float(given)
-    else:
-        fits = isinstance(given, origins)
-    if not fits:
-        names = " or ".join(kind.__name__ for kind in origins)
-        raise InputError(f"option {key!r} must be {names}; it is {type(given).__name__}")
-    return given
+        return read_fields(cls, mapping, noun="option")

@@ -17,6 +17,7 @@ from tacit.jobs import Outputs, job_problem, job_table, protect_job, read_job, w
 from tacit.microdata import TabulationReport
 from tacit.problem import Problem
 from tacit.release import Release
+from tacit.table import Table
 
 Changed = Callable[..., Path]
 
@@ -149,9 +150,21 @@ def test_a_jj_file_is_a_problem(tmp_path: Path) -> None:
         write_outputs(job, release, Outputs(table=tmp_path / "table.confidential.csv"))
 
 
+def test_as_many_of_the_largest_are_kept_as_rules_need(changed: Changed) -> None:
+    """Without `top` a job keeps what the most demanding of its rules looks at."""
+    path = changed(('rule = "p-percent"\np = 10', 'rule = "dominance"\nn = 5\nk = 75'))
+    table = job_problem(read_job(path))
+    assert isinstance(table, Table)
+    assert table.top is not None
+    assert table.top.shape[1] == 5
+
+
 def test_rules_that_cannot_judge_are_told_with_the_job(changed: Changed) -> None:
     """What a rule misses in the table is an error about the job."""
-    path = changed(('rule = "p-percent"\np = 10', 'rule = "dominance"\nn = 5\nk = 75'))
+    path = changed(
+        ('rule = "p-percent"\np = 10', 'rule = "dominance"\nn = 5\nk = 75'),
+        ("[data]", "[data]\ntop = 3"),
+    )
     with pytest.raises(InputError, match=r"job\.toml: the rule 'dominance' needs more of"):
         job_problem(read_job(path))
     path = changed(('rule = "p-percent"\np = 10', 'rule = "manual"\nmarks = "marks.csv"'))

@@ -91,6 +91,9 @@ def obvious(
             weighted_size = sum(weights[n] * abs(judged[n]) for n in own)
             w = weighted_size / size if size else mean
             x = sum(judged[n] for n in own)
+            if abs(x) < size and weighted_size:
+                # Gains and losses of different weights: what is added to the total counts.
+                x = sum(weights[n] * judged[n] for n in own) * size / weighted_size
             largest.append((abs(x), x, w, float(firm in askers)))
         largest.sort(reverse=True)
         held = sorted(

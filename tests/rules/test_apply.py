@@ -144,11 +144,14 @@ def test_levels_beyond_bounds() -> None:
 
 
 def test_dominance_with_a_low_percentage() -> None:
-    """A lower level above the value is refused; the upper one alone will do."""
+    """No lower level reaches below zero where nobody takes that for possible anyway."""
     table = table_of([[50, 1]])
+    judged = table.apply(Dominance(1, 30)).problem()
+    assert judged.lower_level == pytest.approx(judged.value[judged.sensitive])
+    assert judged.upper_level == pytest.approx(50 * 100 / 30 - 51)
     with pytest.raises(TableError, match="beyond the bounds"):
-        table.apply(Dominance(1, 30))
-    assert table.apply(Dominance(1, 30), levels="upper").is_sensitive.all()
+        table.apply(Dominance(1, 30), bounds=Bounds(lower=0))
+    assert table.apply(Dominance(1, 30), levels="upper", bounds=Bounds(lower=0)).is_sensitive.all()
 
 
 def test_values_that_bounds_give_away() -> None:

@@ -97,13 +97,16 @@ def test_marks_lie_beside_the_file(tmp_path: Path) -> None:
         ({"rule": "p-percent"}, "the key 'p' is missing"),
         ({"rule": "p-percent", "p": 10, "holdings": True}, "did you mean 'holding'"),
         ({"rule": "p-percent", "p": 10, "zzz": 1}, "unknown key 'zzz'; known are"),
-        ({"rule": "p-percent", "p": "10"}, "'p' must be a number; it is str"),
-        ({"rule": "p-percent", "p": True}, "'p' must be a number; it is bool"),
+        ({"rule": "p-percent", "p": "10"}, "'p' must be a number; it is a text"),
+        ({"rule": "p-percent", "p": True}, "'p' must be a number; it is true or false"),
         ({"rule": "p-percent", "p": 10, "coalition": 1.5}, "'coalition' must be a whole number"),
         ({"rule": "p-percent", "p": 10, "holding": 1}, "'holding' must be true or false"),
         ({"rule": "p-percent", "p": 10, "levels": "up"}, "'levels' must be one of 'both'"),
         ({"rule": "p-percent", "p": 100}, "p must be a number above 0 and below 100"),
-        ({"rule": "group-disclosure", "by": 3}, "by must name one dimension"),
+        (
+            {"rule": "group-disclosure", "by": 3},
+            "'by' must be a text or a list; it is a whole number",
+        ),
         ({"rule": ["p-percent"]}, "there is no rule"),
         ("p-percent", "must be a table"),
     ],
@@ -119,7 +122,9 @@ def test_bounds_and_weights() -> None:
     """Bounds and weights are read, and refused, in the same way."""
     assert bounds_from_mapping({"upper_factor": 2}).upper_factor == 2.0
     assert bounds_from_mapping({"upper": [3, 4, 5]}).upper == [3, 4, 5]
-    with pytest.raises(InputError, match="bounds: 'upper' must be a number; it is str"):
+    with pytest.raises(
+        InputError, match="bounds: 'upper' must be a number or a list; it is a text"
+    ):
         bounds_from_mapping({"upper": "high"})
     with pytest.raises(InputError, match="bounds: unknown key 'uper_factor'; did you mean 'upper_"):
         bounds_from_mapping({"uper_factor": 2})

@@ -37,8 +37,8 @@ def send(
 ) -> tuple[float, int]:
     """Send up to `target` from source to sink without using arc `own`, changing `residual`.
 
-    The other arguments are work space: per node `level`, `queue`, `current`, `path` (one
-    longer), per arc `touched`, `is_touched` and `flow` (the latter two all zero on entry; the
+    The other arguments are work space: per node `level` (-1 at first), `queue` (one longer; its
+    last entry counts the nodes met, 0 at first), `current`, `path` (one longer), per arc `touched`, `is_touched` and `flow` (the latter two all zero on entry; the
     caller clears them again). `flow` receives what each arc carries from tail to head; it is
     kept apart from `residual` because huge capacities would swallow small flows.
 
@@ -52,7 +52,9 @@ def send(
         # The arc is a loop: nothing restrains it.
         return target, 0
     while total < target:
-        level[:] = -1
+        # Only what the last search has met needs to be forgotten: networks can be large.
+        for position in range(queue[-1]):
+            level[queue[position]] = -1
         level[source] = 0
         queue[0] = source
         front, back = 0, 1
@@ -67,6 +69,7 @@ def send(
                         level[other] = level[node] + 1
                         queue[back] = other
                         back += 1
+        queue[-1] = back
         if level[sink] < 0:
             break
         for position in range(back):
@@ -181,8 +184,8 @@ def maximum_flows(
     flow_amount = np.empty(len(flow_arc))
     used = 0
     cut = np.zeros((count, nodes), np.uint8)
-    level = np.empty(nodes, np.int64)
-    queue = np.empty(nodes, np.int64)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)

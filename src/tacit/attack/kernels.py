@@ -115,3 +115,53 @@ def knapsack_cover(
         if rest <= 1e-9 * best_rest:
             break
     return best, best_rest
+
+
+@njit(cache=True, nogil=True)
+def cells_near(
+    row_start: npt.NDArray[np.int64],
+    row_cells: npt.NDArray[np.int64],
+    cell_start: npt.NDArray[np.int64],
+    cell_rows: npt.NDArray[np.int64],
+    usable: npt.NDArray[np.bool_],
+    cell: int,
+    size: int,
+    stamp: int,
+    seen_cell: npt.NDArray[np.int64],
+    seen_row: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], bool]:
+    """Usable cells around a cell, the nearest first, at least `size` of them if there are.
+
+    Two cells are neighbours when they share a relation. `seen_cell` and `seen_row` are work
+    space: entries equal to the stamp count as seen, so that nothing needs to be cleared.
+
+    Returns:
+        The cells, and whether these are all that can be reached.
+    """
+    found = np.empty(min(2 * size + 64, len(usable)), np.int64)
+    found[0] = cell
+    seen_cell[cell] = stamp
+    count = 1
+    front = 0
+    while front < count and count < size:
+        # A layer is taken as a whole: half a layer would not close any deviation.
+        layer = count
+        while front < layer:
+            here = found[front]
+            front += 1
+            for position in range(cell_start[here], cell_start[here + 1]):
+                row = cell_rows[position]
+                if seen_row[row] == stamp:
+                    continue
+                seen_row[row] = stamp
+                for place in range(row_start[row], row_start[row + 1]):
+                    other = row_cells[place]
+                    if usable[other] and seen_cell[other] != stamp:
+                        seen_cell[other] = stamp
+                        if count == len(found):
+                            longer = np.empty(2 * count, np.int64)
+                            longer[:count] = found
+                            found = longer
+                        found[count] = other
+                        count += 1
+    return found[:count].copy(), front == count

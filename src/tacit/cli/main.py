@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol, cast
 
 from tacit.cli.exits import ExitCode
 from tacit.cli.interrupts import StoppedAtOnce
-from tacit.errors import SolverError, TacitError
+from tacit.errors import SolverError, StoppedError, TacitError
 from tacit.version import __version__
 
 COMMANDS = {
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.INTERRUPTED
     except TacitError as error:
         print(f"tacit: {error}", file=sys.stderr)
-        failed = isinstance(error, SolverError)
+        failed = isinstance(error, SolverError | StoppedError)
         return ExitCode.STOPPED if failed else ExitCode.WRONG_INPUT
     return code
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +35,8 @@ TOP_KEYS = (
 )
 SOURCES = ("microdata", "database", "table", "jj")
 MICRODATA_COLUMNS = ("value", "contributor", "holding", "weight", "shadow", "request")
-POLICIES = {"unknown": "refuse", "missing": "refuse", "unreadable": "refuse"}
+POLICIES = ("unknown", "missing", "unreadable")
+HOW_TO_READ = ("memory_limit", "temp_directory", "engine")
 TABLE_COLUMNS = (
     "value",
     "count",
@@ -151,15 +153,18 @@ class Job:
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that it reads, as far as they are named one by one."""
+        """The files that it reads."""
         read: list[Path] = [self.path]
         if isinstance(self.data, Microdata):
             source = self.data.source
-            read += map(Path, source if isinstance(source, list) else source[:1])
+            for name in source if isinstance(source, list) else source[:1]:
+                read += map(Path, glob.glob(name, recursive=True) or [name])
         else:
             read.append(self.data.path)
         hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
-        return (*read, *(file for file in hierarchies if file is not None))
+        marks = [getattr(rule, "marks", None) for rule in self.rules]
+        others = [*hierarchies, *(file for file in marks if isinstance(file, Path))]
+        return (*read, *(file for file in others if file is not None))
 
     def replace(self, **changes: Any) -> Job:
         """The same job with something changed."""
@@ -220,9 +225,8 @@ _MICRODATA_KEYS = (
     *MICRODATA_COLUMNS,
     "top",
     *POLICIES,
-    "memory_limit",
-    "temp_directory",
-    "engine",
+    "keep_empty",
+    *HOW_TO_READ,
     "query",
 )
 
@@ -232,6 +236,7 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
     arguments: dict[str, Any] = {key: section.text(key) for key in MICRODATA_COLUMNS}
     arguments |= {key: section.one_of(key, ("refuse", "drop")) for key in POLICIES}
     arguments["top"] = section.get("top", int)
+    arguments["keep_empty"] = section.get("keep_empty", bool)
     arguments["memory_limit"] = section.text("memory_limit")
     arguments["temp_directory"] = section.path("temp_directory")
     arguments["engine"] = section.one_of("engine", ("auto", "duckdb", "spark"))

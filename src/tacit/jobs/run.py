@@ -16,8 +16,8 @@ from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
-from tacit.jobs.job import CellFile, JJFile, Job, Microdata, Outputs
-from tacit.microdata import TabulationReport, tabulate
+from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, Microdata, Outputs
+from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.observer import Observer
 from tacit.problem import Problem
 from tacit.release import NoReleaseError, Release, WorkingPapers, protect
@@ -142,18 +142,15 @@ def _tabulated(
         for name in data.source:
             if not glob.has_magic(name) and not Path(name).exists():
                 raise InputError("the file cannot be read: no such file", path=name)
+    how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
     by = {
-        name: given.resolved(partial(_occurring, data.source, name))
+        name: given.resolved(partial(occurring_codes, data.source, name, **how))
         for name, given in job.dimensions.items()
     }
-    table: Table = tabulate(data.source, by, observer=observer, report=report, **data.arguments)
+    largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
+    arguments = {"top": max([2, *largest]), **data.arguments}
+    table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)
     return table
-
-
-def _occurring(source: list[str] | tuple[str, str], name: str) -> tuple[str, ...]:
-    """The codes that occur in a column."""
-    # Records without a code are for the tabulation itself to judge.
-    return tabulate(source, {name: None}, missing="drop").dimensions[name].leaves
 
 
 def _read_table(job: Job, data: CellFile) -> Table:

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tacit.errors import InputError, TacitError
+from tacit.errors import InputError, TacitError, nearest
 from tacit.jobs.lines import KeyPath, key_lines
-
-_NAMES: Mapping[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    list: "a list",
-    dict: "a table",
-}
+from tacit.reading import KINDS, kind_of
 
 
 class Section:
@@ -112,9 +103,7 @@ class Section:
         """Refuse keys that mean nothing here, and name the nearest that does."""
         for key in self.given:
             if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-                raise self.fault(f"unknown key {key!r}; {hint}", key)
+                raise self.fault(f"unknown key {key!r}; {nearest(key, known)}", key)
 
     def get(self, key: str, *kinds: type) -> Any:
         """What is given for a key, None where it is not; of another kind it is refused."""
@@ -129,8 +118,8 @@ class Section:
         else:
             fits = isinstance(given, kinds)
         if not fits:
-            wish = " or ".join(_NAMES[kind] for kind in kinds)
-            raise self.fault(f"{key!r} must be {wish}; it is {_kind(given)}", key)
+            wish = " or ".join(KINDS[kind] for kind in kinds)
+            raise self.fault(f"{key!r} must be {wish}; it is {kind_of(given)}", key)
         return given
 
     def text(self, key: str) -> str | None:
@@ -144,9 +133,7 @@ class Section:
         """One of a few texts."""
         given = self.text(key)
         if given is not None and given not in choices:
-            near = difflib.get_close_matches(given, choices, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"use {', '.join(choices)}"
-            raise self.fault(f"{key!r} cannot be {given!r}; {hint}", key)
+            raise self.fault(f"{key!r} cannot be {given!r}; {nearest(given, choices)}", key)
         return given
 
     def texts(self, key: str) -> list[str] | None:
@@ -185,13 +172,6 @@ class Section:
             Section(part, self.file, self._lines, (*self._place, key, place))
             for place, part in enumerate(given)
         ]
-
-
-def _kind(given: object) -> str:
-    for kind, name in _NAMES.items():
-        if type(given) is kind:
-            return name
-    return "a date or time"
 
 
 def _syntax_error(message: str, text: str, path: Path) -> InputError:

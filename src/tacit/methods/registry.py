@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from tacit.errors import InputError
+from tacit.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from tacit.options import Options
@@ -57,9 +56,7 @@ def find_method(name: str) -> Method:
     """
     if name in METHODS:
         return METHODS[name]
-    near = difflib.get_close_matches(str(name), METHODS, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there is: {', '.join(METHODS)}"
-    raise InputError(f"there is no method {name!r}; {hint}")
+    raise InputError(f"there is no method {name!r}; {nearest(str(name), [*METHODS])}")
 
 
 def _import(place: str) -> Any:

@@ -220,10 +220,10 @@ class Tally:
             block[cell] = rows[:, begin : begin + block.shape[1]]
             begin += block.shape[1]
 
-    def table(self, backend: str | None, *, with_top: bool) -> Table:
-        """The table; cells without contributors are left out."""
+    def table(self, backend: str | None, *, with_top: bool, with_empty: bool) -> Table:
+        """The table, with cells that have no contributors or without."""
         counts = self.contributors.counts
-        kept: Booleans = counts[:, 0] > 0
+        kept: Booleans = (counts[:, 0] > 0) | with_empty
         columns: dict[str, Any] = {
             "value": self._cells.add_up(self.value),
             "count": counts[:, 0],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, Self
 
 import duckdb
@@ -16,6 +16,9 @@ from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
 from tacit.microdata.contributions import Orders, Records, Tally
+from tacit.microdata.csv_files import csv_query
+from tacit.microdata.duck_errors import plain_errors
+from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.report import (
     DIGITS,
     EXAMPLES,
@@ -33,14 +36,6 @@ WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "U
 FLOATING = ("FLOAT", "DOUBLE")
 TEXT = ("VARCHAR", "ENUM")
 NUMERIC = (*WHOLE, *FLOATING, "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "BOOLEAN", "BIGNUM")
-READABLE_ERRORS = (
-    duckdb.IOException,
-    duckdb.CatalogException,
-    duckdb.BinderException,
-    duckdb.ParserException,
-)
-"""Errors that speak of files, names and queries. Others may quote what records report."""
-
 MOST_RECORDS = 2**31 - 1
 """So many records can be ordered at once."""
 
@@ -79,7 +74,7 @@ class DuckMicrodata:
         self.record_count = 0
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack, _plain_errors():
+        with ExitStack() as stack, plain_errors():
             self._folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="tacit-", dir=self._temp_directory)
             )
@@ -87,7 +82,7 @@ class DuckMicrodata:
             limit = self._memory_limit or self._one("SELECT current_setting('memory_limit')")
             self._budget = byte_count(str(limit)) // 2
             self._duck.execute(f"SET memory_limit = '{self._budget}B'")
-            self._duck.execute(f"SET temp_directory = {_text(self._folder)}")
+            self._duck.execute(f"SET temp_directory = {quoted_text(self._folder)}")
             # Columns of mixed objects are read as text: their first entries say little.
             self._duck.execute("SET pandas_analyze_sample = 0")
             self._table = self._door()
@@ -112,31 +107,44 @@ class DuckMicrodata:
             self._duck.register("records", source.native)
             return "records"
         if isinstance(source, Files):
-            names = ", ".join(_text(name) for name in source.patterns)
+            names = ", ".join(quoted_text(name) for name in source.patterns)
             if source.kind == "parquet":
                 return f"read_parquet([{names}], union_by_name = true)"
-            return self._copy(f"read_csv([{names}], all_varchar = true, header = true)")
+            return self._copy(f"({csv_query(self._duck, source.patterns, wanted)})")
         if isinstance(source, Relation):
-            wanted.refuse_missing_columns(tuple(source.relation.columns))
-            copy = f"{self._folder}/records.parquet"
-            chosen = source.relation.project(", ".join(_name(name) for name in wanted.columns))
-            chosen.write_parquet(copy)
-            return f"read_parquet([{_text(copy)}])"
-        self._duck.execute(f"ATTACH {_text(source.path)} AS source (READ_ONLY)")
+            return self._copy_relation(source.relation)
+        # In brackets it can only be something that reads.
+        query = f"({source.query.strip().rstrip(';')})"
+        if not isinstance(source.database, str):
+            connection = source.database
+            asks = is_query(source.query)
+            relation = connection.sql(f"FROM {query}") if asks else connection.table(source.query)
+            return self._copy_relation(relation)
+        self._duck.execute(f"ATTACH {quoted_text(source.database)} AS source (READ_ONLY)")
         if not is_query(source.query):
             parts = source.query.split(".")
-            return ".".join(_name(part.strip('"')) for part in ["source", *parts])
+            return ".".join(quoted_name(part.strip('"')) for part in ["source", *parts])
         self._duck.execute("USE source")
-        copied = self._copy(f"({source.query.strip().rstrip(';')})")
+        copied = self._copy(query)
         self._duck.execute("USE memory")
         return copied
+
+    def _copy_relation(self, relation: Any) -> str:
+        """Copy what somebody else's connection reads to where ours can."""
+        wanted = self._asked_for
+        wanted.refuse_missing_columns(tuple(relation.columns))
+        copy = f"{self._folder}/records.parquet"
+        relation.project(", ".join(quoted_name(name) for name in wanted.columns)).write_parquet(
+            copy
+        )
+        return f"read_parquet([{quoted_text(copy)}])"
 
     def _copy(self, table: str) -> str:
         present = [
             row[0] for row in self._duck.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
         ]
         self._asked_for.refuse_missing_columns(tuple(present))
-        chosen = ", ".join(_name(name) for name in self._asked_for.columns)
+        chosen = ", ".join(quoted_name(name) for name in self._asked_for.columns)
         self._duck.execute(f"CREATE TEMP TABLE copied AS SELECT {chosen} FROM {table}")
         return "copied"
 
@@ -154,7 +162,7 @@ class DuckMicrodata:
 
     def _code(self, name: str) -> str:
         """A code as text, NULL where it is missing."""
-        column, kind = _name(name), self._types[name]
+        column, kind = quoted_name(name), self._types[name]
         if kind in FLOATING:
             # Whole numbers become floating where pandas has to leave a gap.
             return (
@@ -168,11 +176,11 @@ class DuckMicrodata:
     def _unit(self, name: str) -> str:
         """A contributor or holding, NULL where it is missing."""
         whole = self._types[name] in WHOLE
-        return _name(name) if whole else self._code(name)
+        return quoted_name(name) if whole else self._code(name)
 
     def _number(self, name: str) -> str:
         """A number, NULL where there is none."""
-        column, kind = _name(name), self._types[name]
+        column, kind = quoted_name(name), self._types[name]
         if kind in TEXT:
             text = f"CAST({column} AS VARCHAR)"
             # DuckDB reads 1_000, which nobody else does.
@@ -184,7 +192,7 @@ class DuckMicrodata:
         return f"CASE WHEN isfinite({number}) THEN {number} END"
 
     def _is_missing(self, name: str) -> str:
-        column, kind = _name(name), self._types[name]
+        column, kind = quoted_name(name), self._types[name]
         if kind in TEXT:
             text = f"lower(trim(CAST({column} AS VARCHAR)))"
             return f"({column} IS NULL OR {text} IN ('', 'nan'))"
@@ -196,10 +204,10 @@ class DuckMicrodata:
 
     def _flag(self, name: str) -> str:
         """1 or 0, NULL where it is neither."""
-        column = _name(name)
+        column = quoted_name(name)
         if self._types[name] in TEXT:
             text = f"lower(trim(CAST({column} AS VARCHAR)))"
-            yes, no = (", ".join(_text(word) for word in words) for words in (YES, ("", *NO)))
+            yes, no = (", ".join(quoted_text(word) for word in words) for words in (YES, ("", *NO)))
             return (
                 f"CASE WHEN {column} IS NULL OR {text} IN ({no}) THEN 0 "
                 f"WHEN {text} IN ({yes}) THEN 1 END"
@@ -212,14 +220,14 @@ class DuckMicrodata:
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
         query = f"SELECT DISTINCT {self._code(column)} AS code FROM {self._table}"
-        with _plain_errors():
+        with plain_errors():
             found = self._duck.execute(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")
             return [row[0] for row in found.fetchall()]
 
     def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
         """What is wrong with the records."""
         wanted = self._asked_for
-        with _plain_errors():
+        with plain_errors():
             found: list[Finding] = []
             for name, hierarchy in dimensions.items():
                 query = f"SELECT {self._code(name)}, count(*) FROM {self._table} GROUP BY 1"
@@ -248,7 +256,7 @@ class DuckMicrodata:
             return []
         shown: list[str] = []
         if examples and self._types[name] in TEXT:
-            text = f"CAST({_name(name)} AS VARCHAR)"
+            text = f"CAST({quoted_name(name)} AS VARCHAR)"
             masked = f"regexp_replace({text}, '{DIGITS}', '{MASK}', 'g')"
             query = (
                 f"SELECT {masked}, count(*) FROM {self._table} WHERE {condition} "
@@ -259,7 +267,7 @@ class DuckMicrodata:
 
     def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         """Number codes and contributors; the leaf keys that occur, increasing."""
-        with _plain_errors():
+        with plain_errors():
             size = math.prod(leaf_shape(dimensions))
             self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
             query, width = self._coded(dimensions, size)
@@ -286,7 +294,7 @@ class DuckMicrodata:
                 bool(np.isnan(self._whole[name]).any()) for name in values
             )
         odd = " OR ".join(["leaf_key < 0", *(f"isnan({name})" for name in values)])
-        with _plain_errors():
+        with plain_errors():
             return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
 
     def _cut(self, parts: int) -> list[str]:
@@ -310,7 +318,7 @@ class DuckMicrodata:
         """Add all records to the tallies, part by part; the number of records in each."""
         used = dict.fromkeys(tallies, 0)
         for number, condition in enumerate(self._conditions, start=1):
-            with _plain_errors():
+            with plain_errors():
                 if self._whole is None:
                     arrays = self._duck.execute(f"SELECT * FROM coded {condition}").fetchnumpy()
                 else:
@@ -464,32 +472,3 @@ def byte_count(text: str) -> int:
     if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
         raise InputError(f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB")
     return int(float(match[1]) * UNITS[match[2].upper()])
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Turn errors of DuckDB into ours, without quoting what records report."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException:
-        raise InputError(
-            "the memory limit does not suffice; give a larger memory_limit, or a temp_directory "
-            "with more room"
-        ) from None
-    except READABLE_ERRORS as error:
-        raise InputError(f"the microdata cannot be read: {error}") from None
-    except duckdb.Error as error:
-        line = re.search(r"Line: (\d+)", str(error))
-        raise InputError(
-            f"the microdata cannot be read ({type(error).__name__}); check the files and the "
-            "types of the columns",
-            line=int(line[1]) if line else None,
-        ) from None

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-SIZE, WEIGHTED_SIZE, WEIGHTS, RECORDS = range(4)
+SIZE, WEIGHTED_SIZE, WEIGHTED_SUM, WEIGHTS, RECORDS = range(5)
 """What a cell keeps of the contributor at hand to find its sampling weight."""
 
 COUNT, WEIGHTED_COUNT, REQUESTED = range(3)
@@ -104,6 +104,7 @@ def add_contributions(
             if has_weight:
                 weighing[finest, SIZE] += abs(x)
                 weighing[finest, WEIGHTED_SIZE] += weight[record] * abs(x)
+                weighing[finest, WEIGHTED_SUM] += weight[record] * x
                 weighing[finest, WEIGHTS] += weight[record]
                 weighing[finest, RECORDS] += 1.0
 
@@ -142,8 +143,12 @@ def add_contributions(
             c = seen[number]
             x, w = account[c], 1.0
             if has_weight:
-                if weighing[c, SIZE] > 0:
-                    w = weighing[c, WEIGHTED_SIZE] / weighing[c, SIZE]
+                size, weighted_size = weighing[c, SIZE], weighing[c, WEIGHTED_SIZE]
+                if size > 0:
+                    w = weighted_size / size
+                    # Where gains and losses weigh differently, what is added to the total counts.
+                    if weighted_size > 0 and abs(x) < size:
+                        x = weighing[c, WEIGHTED_SUM] * size / weighted_size
                 else:
                     w = weighing[c, WEIGHTS] / weighing[c, RECORDS]
             rank = min(int(counts[c, COUNT]), kept)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, overload
 
-from tacit.errors import InputError
+import numpy as np
+
+from tacit.errors import InputError, StoppedError
 from tacit.hierarchy import Hierarchy
-from tacit.microdata.cells import Cells
+from tacit.microdata.cells import Cells, leaf_shape
 from tacit.microdata.contributions import Tally
 from tacit.microdata.report import Finding, MicrodataError, TabulationReport, refuse
 from tacit.microdata.sources import Files, SparkFrame, recognise
@@ -20,6 +24,9 @@ from tacit.problem import Integers
 from tacit.table import Grid, Table
 
 Policy = Literal["refuse", "drop"]
+
+MOST_CELLS_WITH_EMPTY = 20_000_000
+"""So many cells are tabulated at most where empty ones are kept."""
 
 
 class Microdata(Protocol):
@@ -61,6 +68,7 @@ def tabulate(
     unknown: Policy = "refuse",
     missing: Policy = "refuse",
     unreadable: Policy = "refuse",
+    keep_empty: bool = False,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -82,6 +90,7 @@ def tabulate(
     unknown: Policy = "refuse",
     missing: Policy = "refuse",
     unreadable: Policy = "refuse",
+    keep_empty: bool = False,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -102,6 +111,7 @@ def tabulate(
     unknown: Policy = "refuse",
     missing: Policy = "refuse",
     unreadable: Policy = "refuse",
+    keep_empty: bool = False,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -138,13 +148,16 @@ def tabulate(
             or not finest ones.
         missing: Whether to refuse or drop records where a code, contributor or number is missing.
         unreadable: Whether to refuse or drop records with text where a number belongs.
+        keep_empty: Whether to keep cells that nobody contributes to: then every combination of
+            codes is a cell. Otherwise they are left out, which says that all know them to be
+            empty.
         memory_limit: How much memory to use, such as `4GB`; beyond it, work moves to disk. By
             default as much as DuckDB takes.
         temp_directory: Where to put what does not fit into memory.
         engine: `duckdb` in this process, or `spark`; `auto` uses Spark for its data frames.
         report: Called with a `TabulationReport` that says how many records were tabulated and
             what was wrong with others, also before an error is raised for them.
-        observer: Listens to the progress.
+        observer: Listens to the progress; may stop it.
 
     Returns:
         The table, or tables by value column where several were named.
@@ -152,6 +165,7 @@ def tabulate(
     Raises:
         MicrodataError: Records that cannot be tabulated; its `report` says why.
         InputError: A source or column that cannot be read.
+        StoppedError: The observer asked to stop.
 
     >>> records = {"region": ["N", "N", "S"], "firm": ["f", "f", "g"], "turnover": [5, 3, 4]}
     >>> table = tabulate(records, {"region": None}, "turnover", contributor="firm")
@@ -160,7 +174,7 @@ def tabulate(
     """
     several = value is not None and not isinstance(value, str)
     specification = Specification(
-        by=dict(by),
+        by=dict(by) if isinstance(by, Mapping) else by,
         values=() if value is None else tuple(value) if several else (str(value),),
         contributor=contributor,
         holding=holding,
@@ -171,6 +185,7 @@ def tabulate(
         unknown=unknown,
         missing=missing,
         unreadable=unreadable,
+        keep_empty=keep_empty,
     )
     if several and not specification.values:
         raise InputError("value names no column; name some, or give None to count records")
@@ -181,6 +196,24 @@ def tabulate(
         tables = _tabulate(microdata, specification, report, watcher)
         watcher.on_end()
     return tables if several else tables[specification.names[0]]
+
+
+def occurring_codes(
+    source: Any,
+    column: str,
+    *,
+    memory_limit: str | None = None,
+    temp_directory: str | Path | None = None,
+    engine: Literal["auto", "duckdb", "spark"] = "auto",
+) -> tuple[str, ...]:
+    """The codes that occur in a column of microdata, in order; arguments as in `tabulate`.
+
+    >>> occurring_codes({"region": ["S", "N", None, "S"]}, "region")
+    ('N', 'S')
+    """
+    specification = Specification(by={column: None}, values=())
+    with _open(source, specification, engine, memory_limit, temp_directory) as microdata:
+        return flat_hierarchy(microdata.codes(column)).leaves
 
 
 def _open(
@@ -224,13 +257,19 @@ def _tabulate(
     tell: Callable[[TabulationReport], object] | None,
     observer: Observer,
 ) -> dict[str, Table]:
-    dimensions = {
-        name: flat_hierarchy(microdata.codes(name)) if given is None else given
-        for name, given in specification.by.items()
-    }
+    dimensions: dict[str, Hierarchy] = {}
+    for name, given in specification.by.items():
+        _refuse_to_go_on(observer)
+        dimensions[name] = flat_hierarchy(microdata.codes(name)) if given is None else given
     # Refuses more combinations than can be numbered before anything is.
     room = Grid(dimensions)
+    if specification.keep_empty and room.cell_count > MOST_CELLS_WITH_EMPTY:
+        raise InputError(
+            f"the dimensions cross in {room.cell_count} cells; leave empty ones out "
+            "(keep_empty), or use coarser hierarchies"
+        )
     leaf_keys = microdata.prepare(dimensions)
+    _refuse_to_go_on(observer)
     findings: tuple[Finding, ...] = ()
     if microdata.has_faults():
         findings = tuple(microdata.findings(dimensions))
@@ -243,6 +282,8 @@ def _tabulate(
             raise
     used = dict.fromkeys(specification.names, 0)
     if len(leaf_keys):
+        if specification.keep_empty:
+            leaf_keys = np.arange(math.prod(leaf_shape(dimensions)))
         cells = Cells.above(room.dimensions, leaf_keys)
         tallies = {
             name: Tally(
@@ -255,7 +296,7 @@ def _tabulate(
             )
             for name in used
         }
-        used = microdata.fill(cells, tallies, observer.on_progress)
+        used = microdata.fill(cells, tallies, partial(_advance, observer))
     report = TabulationReport(microdata.record_count, used, findings)
     if tell is not None:
         tell(report)
@@ -263,6 +304,22 @@ def _tabulate(
         nothing = ", ".join(name for name, count in used.items() if not count)
         raise MicrodataError(f"no records are left to tabulate {nothing}", report)
     return {
-        name: tally.table(microdata.backend, with_top=specification.keeps_top)
+        name: tally.table(
+            microdata.backend,
+            with_top=specification.keeps_top,
+            with_empty=specification.keep_empty,
+        )
         for name, tally in tallies.items()
     }
+
+
+def _advance(observer: Observer, done: int, total: int) -> None:
+    observer.on_progress(done, total)
+    if done < total:
+        _refuse_to_go_on(observer)
+
+
+def _refuse_to_go_on(observer: Observer) -> None:
+    """A table that is half made is of no use: whoever wants to stop gets none."""
+    if observer.should_stop():
+        raise StoppedError("the tabulation was stopped")

@@ -51,9 +51,9 @@ class Relation:
 
 @dataclass(frozen=True)
 class Database:
-    """A DuckDB database file, with a table in it or a query on it."""
+    """A DuckDB database (its path, or a connection), with a table in it or a query on it."""
 
-    path: str
+    database: Any
     query: str
 
 
@@ -111,9 +111,8 @@ def _is_database(first: Any) -> bool:
 def _database(database: Any, query: str) -> Source:
     if not isinstance(query, str) or not query.strip():
         raise InputError("with a DuckDB database, give the name of a table or a query as text")
-    if isinstance(database, str | os.PathLike):
-        return Database(os.fspath(database), query)
-    return Relation(database.sql(query) if is_query(query) else database.table(query))
+    is_path = isinstance(database, str | os.PathLike)
+    return Database(os.fspath(database) if is_path else database, query)
 
 
 def _kind(name: str) -> str | None:

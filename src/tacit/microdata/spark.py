@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
 
@@ -17,6 +21,7 @@ from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_strides
 from tacit.microdata.contributions import Layout, Orders, Records, Tally
+from tacit.microdata.csv_files import columns_of
 from tacit.microdata.report import (
     DIGITS,
     EXAMPLES,
@@ -52,7 +57,9 @@ class SparkMicrodata:
         self._faults = False
 
     def __enter__(self) -> Self:
-        frame, wanted = self._read(), self._asked_for
+        with _plain_errors():
+            frame = self._read()
+        wanted = self._asked_for
         wanted.refuse_missing_columns(tuple(frame.columns))
         self._types = {name: kind.split("(")[0] for name, kind in frame.dtypes}
         flags = () if wanted.request is None else (wanted.request,)
@@ -80,7 +87,13 @@ class SparkMicrodata:
         patterns = list(self._source.patterns)
         if self._source.kind == "parquet":
             return session.read.parquet(*patterns)
-        return session.read.csv(patterns, header=True)
+        first = session.read.text(patterns).first()
+        if first is None:
+            raise InputError("the files are empty; their first line must name the columns")
+        separator, _ = columns_of(str(first[0]))
+        reader = session.read.option("columnPruning", "false")
+        # Otherwise Spark reads records with too many or too few entries as well as it can.
+        return reader.csv(patterns, header=True, sep=separator, escape='"', mode="FAILFAST")
 
     # --- What a column says --------------------------------------------------------------------
 
@@ -126,7 +139,8 @@ class SparkMicrodata:
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
         code = self._frame.select(self._code(column).alias("code")).distinct()
-        return [row["code"] for row in code.where(sql.col("code").isNotNull()).collect()]
+        with _plain_errors():
+            return [row["code"] for row in code.where(sql.col("code").isNotNull()).collect()]
 
     def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
         """What is wrong with the records."""
@@ -176,7 +190,8 @@ class SparkMicrodata:
         values = [f"value_{place}" for place in range(len(wanted.values))]
         sums = [sql.sum(sql.isnull(name).cast("long")).alias(name) for name in values]
         counted = self._coded.groupBy("leaf_key").agg(sql.count(sql.lit(1)).alias("records"), *sums)
-        keys = counted.toArrow()
+        with _plain_errors():
+            keys = counted.toArrow()
         leaf_key = _numpy(keys["leaf_key"])
         self.record_count = int(_numpy(keys["records"]).sum())
         faulty = [bool(_numpy(keys[name]).any()) for name in values]
@@ -250,7 +265,8 @@ class SparkMicrodata:
         rows = coded.mapInArrow(worker, schema)
         # Cell by cell on the workers too: the driver sees each cell once.
         merged = rows.repartition("value", "cell").mapInArrow(partial(_merge, layout), schema)
-        table = merged.toArrow()
+        with _plain_errors():
+            table = merged.toArrow()
         value, cell = _numpy(table["value"]), _numpy(table["cell"])
         records = _numpy(table["records"])
         matrix = np.stack([_numpy(table[f"number_{place}"]) for place in range(width)], axis=1)
@@ -275,6 +291,23 @@ class SparkMicrodata:
         named = sql.concat(sql.lit("holding "), holding)
         group = sql.coalesce(named, sql.concat(sql.lit("alone "), sql.col("contributor")))
         return coded.withColumn("holding", group)
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    """Turn errors of Spark into ours: they quote records and go on for pages."""
+    try:
+        yield
+    except AnalysisException as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"Spark cannot read the microdata: {reason}") from None
+    except (PySparkException, Py4JJavaError) as error:
+        file = re.search(r"reading file (?:file://)?([^\s]+?)\.?\s", str(error))
+        raise InputError(
+            "Spark cannot read the microdata; check that all records have as many entries as the "
+            "first line, and look into its log",
+            path=None if file is None else file[1],
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,13 @@ class Specification:
     unknown: str = "refuse"
     missing: str = "refuse"
     unreadable: str = "refuse"
+    keep_empty: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.by, Mapping):
+            raise InputError(
+                "by must give each dimension its hierarchy or None, as in {'region': None}"
+            )
         if not self.by:
             raise InputError("by names no dimension; name at least one column with its hierarchy")
         wrong = [name for name, given in self.by.items() if not isinstance(given, Hierarchy | None)]
@@ -52,6 +57,8 @@ class Specification:
         for name in ("unknown", "missing", "unreadable"):
             if getattr(self, name) not in POLICIES:
                 raise InputError(f"{name} must be one of {', '.join(POLICIES)}")
+        if not isinstance(self.keep_empty, bool):
+            raise InputError("keep_empty must be true or false")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,11 +92,22 @@ class Specification:
     def refuse_missing_columns(self, present: Mapping[str, object] | tuple[str, ...]) -> None:
         """Refuse to look for columns that are not there."""
         absent = [name for name in self.columns if name not in present]
-        if absent:
-            raise InputError(
-                f"there is no column {first_few(absent)}; the columns are "
-                f"{first_few([*present], limit=20)}"
-            )
+        if not absent:
+            return
+        # A first line with numbers is a record: what it reports must not get into a message.
+        if any(_is_number(name) for name in present):
+            hint = "some columns have numbers for names: does the first line name the columns?"
+        else:
+            hint = f"the columns are {first_few([*present], limit=20)}"
+        raise InputError(f"there is no column {first_few(absent)}; {hint}")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def flat_hierarchy(codes: list[str]) -> Hierarchy:

@@ -58,9 +58,14 @@ class Dominance(SensitivityRule):
         check_number(self.k, "k", above=0, below=100)
         check_flag(self.holding, "holding")
 
+    @property
+    def largest_needed(self) -> int:
+        """Those who may dominate."""
+        return self.n
+
     def judge(self, table: Table) -> Verdict:
         """The cells that few dominate."""
-        found = contributions(table, self, largest=self.n, holding=self.holding)
+        found = contributions(table, self, holding=self.holding)
         dominant = 100 * found.largest(self.n)
         excess = dominant - self.k * found.total
         return _verdict(self, table, found, excess, dominant, self.k)
@@ -106,9 +111,14 @@ class PriorPosterior(SensitivityRule):
         check_whole(self.coalition, "coalition", 1)
         check_flag(self.holding, "holding")
 
+    @property
+    def largest_needed(self) -> int:
+        """The largest contributor, and those who estimate it."""
+        return self.coalition + 1
+
     def judge(self, table: Table) -> Verdict:
         """The cells whose largest contribution can be estimated too closely."""
-        found = contributions(table, self, largest=self.coalition + 1, holding=self.holding)
+        found = contributions(table, self, holding=self.holding)
         return _estimated(self, table, found, self.p, self.q, self.coalition)
 
 
@@ -146,9 +156,14 @@ class PPercent(SensitivityRule):
         check_whole(self.coalition, "coalition", 1)
         check_flag(self.holding, "holding")
 
+    @property
+    def largest_needed(self) -> int:
+        """The largest contributor, and those who estimate it."""
+        return self.coalition + 1
+
     def judge(self, table: Table) -> Verdict:
         """The cells whose largest contribution can be estimated too closely."""
-        found = contributions(table, self, largest=self.coalition + 1, holding=self.holding)
+        found = contributions(table, self, holding=self.holding)
         return _estimated(self, table, found, self.p, 100.0, self.coalition)
 
 

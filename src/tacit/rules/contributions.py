@@ -77,15 +77,12 @@ class Contributions:
         return np.maximum(self.total - self.largest(number), 0.0)
 
 
-def contributions(
-    table: Table, rule: SensitivityRule, *, largest: int, holding: bool
-) -> Contributions:
+def contributions(table: Table, rule: SensitivityRule, *, holding: bool) -> Contributions:
     """The contributions to the cells of a table.
 
     Args:
         table: The table.
-        rule: The rule that needs them, for messages.
-        largest: How many of the largest it needs to know.
+        rule: The rule that needs them.
         holding: Whether holdings count instead of contributors.
     """
     name, whose = ("holding_top", "holding") if holding else ("top", "contributor")
@@ -104,7 +101,7 @@ def contributions(
     known = (signed if weight is None else signed * weight).sum(axis=1)
     others = judged - known
     amount = np.abs(signed)
-    _refuse_incomplete(table, rule, name, largest, missing, others, known)
+    _refuse_incomplete(table, rule, name, missing, others, known)
     is_signed = (signed < 0).any(axis=1) | (judged < 0)
     rest = np.where(is_signed, np.abs(others), np.maximum(others, 0.0))
     count = table.holding_count if holding else table.count
@@ -143,12 +140,12 @@ def _refuse_incomplete(
     table: Table,
     rule: SensitivityRule,
     name: str,
-    largest: int,
     missing: Booleans,
     others: Floats,
     known: Floats,
 ) -> None:
     """Refuse cells that have more contributors than are known, though the rule needs more."""
+    largest = rule.largest_needed
     listed = (~missing).sum(axis=1)
     few = np.flatnonzero(listed < largest)
     if not len(few):

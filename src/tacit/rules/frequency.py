@@ -136,7 +136,7 @@ class GroupDisclosure(SensitivityRule):
     key: ClassVar[str] = "group-disclosure"
     title: ClassVar[str] = "group disclosure"
 
-    by: Sequence[str] | None = None
+    by: str | Sequence[str] | None = None
     level: float = 1.0
     absent: Literal["refuse", "known"] = "refuse"
 

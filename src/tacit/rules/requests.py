@@ -50,6 +50,11 @@ class Request(PercentRule):
         check_number(self.share, "share", at_least=0, below=100)
         check_whole(self.minimum, "minimum", 0)
 
+    @property
+    def largest_needed(self) -> int:
+        """The largest one, where shares count."""
+        return int(self.share > 0)
+
     def judge(self, table: Table) -> Verdict:
         """The cells to which a contributor with a request contributes much."""
         remedy = "tabulate with requests, or name the column that holds it (requested)"
@@ -67,7 +72,7 @@ class Request(PercentRule):
                 f"the rule '{self.reason}' needs to know which of the largest contributors asked; "
                 "tabulate with requests, or name the columns that hold it (top_requested)"
             )
-        found = contributions(table, self, largest=1, holding=False)
+        found = contributions(table, self, holding=False)
         limit = self.share * found.total / 100
         listed = np.nan_to_num(table.top_requested) > 0
         large = np.any(listed & (found.amount > limit[:, None]), axis=1)

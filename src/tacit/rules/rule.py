@@ -44,6 +44,11 @@ class SensitivityRule:
             raise InputError("name must be a text without semicolons")
 
     @property
+    def largest_needed(self) -> int:
+        """How many of the largest contributions to a cell it needs to know."""
+        return 0
+
+    @property
     def reason(self) -> str:
         """What the rule is called among the reasons of a cell."""
         return self.name or self.title

@@ -176,6 +176,11 @@ def _fit_levels(
     # What an attacker knows where nothing is given: as in `Table.problem`.
     floor = -np.inf if (table.value < 0).any() else 0.0
     below = value - _given(lower, cells, floor)
+    if floor == 0:
+        # Nobody takes anything below zero for possible, so no level can ask for that.
+        unbounded = np.isnan(_given(lower, cells, np.nan))
+        asked = level["lower_level"][cells]
+        level["lower_level"][cells] = np.where(unbounded, np.minimum(asked, below), asked)
     above = _given(upper, cells, np.inf) - value
     slack = ADDITIVITY_TOLERANCE * np.maximum(np.abs(value), 1.0)
     # A level of zero would ask for nothing at all: the cell could be computed exactly.

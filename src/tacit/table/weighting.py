@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.errors import InputError, TableError
+from tacit.errors import InputError, TableError, nearest
 from tacit.problem import Floats
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ class Weighting:
 
     def __post_init__(self) -> None:
         if isinstance(self.by, str) and self.by not in (UNIT, *COLUMNS):
-            near = difflib.get_close_matches(self.by, (UNIT, *COLUMNS), 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"use {UNIT}, {', '.join(COLUMNS)}"
+            hint = nearest(self.by, (UNIT, *COLUMNS))
             raise InputError(f"there are no weights {self.by!r}; {hint}")
         if not (isinstance(self.power, int | float) and 0 <= self.power < np.inf):
             raise InputError("power must be a number and not negative")
@@ -72,6 +70,8 @@ class Weighting:
                     f"the weights have shape {given.shape}; give one number for each of "
                     f"{table.cell_count} cells"
                 )
+            if (given < 0).any():
+                raise TableError("a weight is negative; give numbers of zero or more")
             return given
         if self.by == UNIT:
             return np.ones(table.cell_count)

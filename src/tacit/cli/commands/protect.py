@@ -110,6 +110,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(default: 0.01,0.02,0.5,1)",
     )
     parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        type=_named,
+        metavar="NAME=VALUE",
+        help="any option of the method, as a job would have it under [method]; again for others",
+    )
+    parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
@@ -172,6 +180,11 @@ def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dic
         options = {k: v for k, v in job.options.items() if common is None or k in common}
     typed = {name: getattr(arguments, name) for name in _OPTIONS}
     options |= {name: given for name, given in typed.items() if given is not None}
+    named = dict(arguments.option)
+    for name in named:
+        if typed.get(name) is not None:
+            raise InputError(f"{name} is given by --option and by an option of its own")
+    options |= named
     kind.from_mapping(options)
     algorithm = options.get("algorithm", "auto")
     for name, meant_for in _MEANT_FOR.items():
@@ -335,6 +348,21 @@ def _one_of(kind: str, known: tuple[str, ...]) -> Any:
         return text
 
     return convert
+
+
+def _named(text: str) -> tuple[str, Any]:
+    """An option of a method by its name in Python; its value is written as in TOML."""
+    name, equals, given = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
+    import tomllib
+
+    try:
+        return name, tomllib.loads(f"given = {given}")["given"]
+    except tomllib.TOMLDecodeError:
+        # Text needs no quotation marks here.
+        return name, given.strip()
 
 
 def _seed(text: str) -> int:

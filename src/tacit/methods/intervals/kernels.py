@@ -66,8 +66,8 @@ def approach(
     nodes = len(first) - 1
     arcs = len(tail)
     residual = np.empty(2 * arcs)
-    level = np.empty(nodes, np.int64)
-    queue = np.empty(nodes, np.int64)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
+from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
@@ -233,25 +234,18 @@ class _Cuts:
 class _LinearWalk:
     """Walks for requests about cells outside networks, by linear programmes.
 
-    Deviations are measured in units of the target at hand. From request to request and step to
-    step the primal simplex method goes on from the last basis.
+    The programme is the dual of the attacker's: the cheapest charges d that bound the cell,
+    with costs that are the rooms in units of the target at hand. Its rows are only as many as
+    cells are left after totals have been eliminated, and d is the cut. From request to request
+    and step to step the simplex method goes on from the last basis.
     """
 
     def __init__(self, model: IntervalsModel, rival: Rival):
         self._model = model
         self._rival = rival
-        structure = model.structure
-        movable = (rival.room[0::2] > 0) | (rival.room[1::2] > 0)
-        movable[rival.cells] = True
-        self._cells = np.flatnonzero(movable & ~structure.in_network)
-        self._column = np.full(model.problem.cell_count, -1, np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
-        part = sparse.csr_array(structure.A[:, self._cells])
-        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
-        self._A = sparse.csr_array(part[rows])
-        self._columns = sparse.csr_array(self._A.T)
+        self._part = LinearPart(model, rival)
         self._lp: HighsModel | None = None
-        self._everyone = np.arange(len(self._cells))
+        self._own: Integers | None = None
 
     def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
         """How far one request has to walk; cuts found on the way are collected."""
@@ -260,71 +254,81 @@ class _LinearWalk:
         gain = float(way.inner_targets[number]) - target
         if target <= 0 and gain <= 0:
             return 0.0
-        column, side = int(self._column[rival.cells[number]]), int(rival.sides[number])
         share = 0.0
         for step in range(_STEPS):
             wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
             capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
-            answer = self._furthest(column, side, capacity, wanted)
+            answer = self._furthest(number, capacity, wanted, step == 0)
             if answer is None or answer[0] >= 1 - VIOLATION:
                 return share
-            ends, charge = self._charges(answer[1], column, side)
+            _, ends, charge = answer
             row = np.zeros(len(ends), np.int64)
             cuts.put(self._model, rival, np.array([number]), row, ends, charge, point)
             if not way.is_open or share >= 1.0:
                 return 1.0
-            at_outer = float(np.minimum(charge * way.outer[ends], 1e300).sum())
-            at_inner = float(np.minimum(charge * way.inner[ends], 1e300).sum())
+            at_outer = float(charge @ way.outer[ends])
+            at_inner = float(charge @ way.inner[ends])
             gained, missing = (at_inner - at_outer) - gain, target - at_outer
             share = share * (1 + 1e-6) + 1e-9
-            share = 1.0 if gained <= missing else min(1.0, max(share, missing / gained))
+            share = 1.0 if not gained > missing else min(1.0, max(share, missing / gained))
             if step + 2 >= _STEPS:
                 share = 1.0
         return share
 
     def _furthest(
-        self, column: int, side: int, capacity: Floats, unit: float
-    ) -> tuple[float, Floats] | None:
-        """How far the cell gets, in units, and the multipliers; None if nothing restrains it."""
-        if self._lp is None:
-            zeros, nothing = np.zeros(self._A.shape[0]), np.zeros(len(self._cells))
-            self._lp = HighsModel(
-                self._A,
-                row_lower=zeros,
-                row_upper=zeros,
-                lower=nothing,
-                upper=nothing,
-                tolerance=VIOLATION,
-            )
-        upper = np.minimum(capacity[2 * self._cells] / unit, _FAR)
-        lower = -np.minimum(capacity[2 * self._cells + 1] / unit, _FAR)
-        lower[column], upper[column] = -np.inf, np.inf
-        self._lp.set_bounds(self._everyone, lower, upper)
-        here = np.array([column])
-        self._lp.set_cost(here, np.array([-float(side)]))
+        self, number: int, capacity: Floats, unit: float, is_new: bool
+    ) -> tuple[float, Integers, Floats] | None:
+        """How far the cell gets, in units, and the charges; None if nothing restrains it."""
+        part = self._part
+        lp = self._lp = self._lp or self._start()
+        if is_new:
+            self._turn(number)
+        cost = np.minimum(capacity[part.ends] / unit, _FAR)
+        assert self._own is not None
+        cost[self._own] = 0.0
+        lp.set_cost(np.arange(len(cost)), cost)
         solution = None
         for cold in (False, True):
             try:
-                solution = self._lp.solve(cold=cold)
+                solution = lp.solve(cold=cold, strategy="dual" if is_new else "primal")
             except SolverError:
                 continue
-            if solution.status in ("optimal", "unbounded"):
+            if solution.status == "optimal":
                 break
-        self._lp.set_cost(here, np.zeros(1))
         if solution is None or solution.status != "optimal":
             # Without an answer there is no cut; whether a point is safe is not decided here.
             return None
-        return side * float(solution.x[column]), -solution.row_dual
+        d = solution.x[: len(part.ends)].copy()
+        d[self._own] = 0.0
+        near = np.rint(d * _DENOMINATOR) / _DENOMINATOR
+        d = np.where(np.abs(near - d) < 1e-7, near, d)
+        charged = np.flatnonzero(d > 0)
+        return float(cost @ d), part.ends[charged], d[charged]
 
-    def _charges(self, g: Floats, column: int, side: int) -> tuple[Integers, Floats]:
-        """Ends and charges of the cut that multipliers give, scaled so that s costs nothing."""
-        near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-        g = np.where(np.abs(near - g) < 1e-6, near, g)
-        v = self._columns @ g
-        if abs(v[column]) > TOLERANCE:
-            v *= side / v[column]
-        d = -v
-        d[column] += side
-        d[np.abs(d) < 1e-12] = 0.0
-        moved = np.flatnonzero(d)
-        return 2 * self._cells[moved] + (d[moved] < 0), np.abs(d[moved])
+    def _turn(self, number: int) -> None:
+        """Turn the programme to another request: its cell is charged one unit to be moved."""
+        part, lp = self._part, self._lp
+        assert lp is not None
+        count = len(part.cells)
+        if self._own is not None:
+            lp.set_bounds(self._own, np.zeros(2), self._most[self._own])
+        column = int(part.column[self._rival.cells[number]])
+        self._own = np.array([column, count + column])
+        fixed = np.array([0.0, 1.0]) if self._rival.sides[number] > 0 else np.array([1.0, 0.0])
+        lp.set_bounds(self._own, fixed, fixed)
+
+    def _start(self) -> HighsModel:
+        part = self._part
+        # No charge on what may move without end.
+        self._most = np.where(np.isinf(self._rival.room[part.ends]), 0.0, np.inf)
+        self._most[self._model.is_free[part.ends]] = np.inf
+        rest = part.rest.shape[0]
+        zeros = np.zeros(part.sums.shape[1])
+        return HighsModel(
+            sparse.csr_array(sparse.hstack([part.sums.T, -part.sums.T, part.rest.T])),
+            row_lower=zeros,
+            row_upper=zeros,
+            lower=np.concatenate([np.zeros(len(part.ends)), np.full(rest, -np.inf)]),
+            upper=np.concatenate([self._most, np.full(rest, np.inf)]),
+            tolerance=VIOLATION,
+        )

@@ -7,13 +7,14 @@ the cell stays suppressed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from tacit.attack.network import Network
 from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.shrink import Component
 from tacit.methods.suppress.construct import CheapestDeviation
 from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
@@ -45,27 +46,62 @@ def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None) ->
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
-    in_network = search.structure.in_network
-    if len(search.rivals) == 1 and search.rivals[0].is_plain and in_network.any():
-        rival = search.rivals[0]
-        targets = search.targets(rival, hidden)
-        quick = order[in_network[order]]
-        published = _network_clean_up(search, rival, hidden, targets, quick)
-        hidden[_spared(search, hidden, published)] = False
-        order = order[~in_network[order]]
-    if len(order) == 0:
-        return hidden
-    guards = _guards(search, hidden)
-    left = int(hidden.sum())
-    for cell in order.tolist():
+    if len(search.rivals) == 1 and search.rivals[0].is_plain:
+        _by_components(search, search.rivals[0], hidden, order)
+    else:
+        _one_by_one(search, hidden, order, lambda: _guards(search, hidden))
+    return hidden
+
+
+def _one_by_one(
+    search: Search, hidden: Booleans, order: Integers, guards_now: Callable[[], list[Guard]]
+) -> Integers:
+    """Publish cells again as long as all guards agree, in place; returns what is left to try.
+
+    When the pattern has shrunk, the guards come anew: fewer suppressed cells tie more of the
+    others together, and the models become smaller.
+    """
+    guards = guards_now()
+    left = len(order)
+    published = 0
+    for number, cell in enumerate(order.tolist()):
         if search.finished():
-            break
+            return order[:0]
         if len(_spared(search, hidden, np.array([cell]))) and _all_agree(guards, cell):
             hidden[cell] = False
-            if hidden.sum() < 0.9 * left:
-                # Fewer suppressed cells tie more of the others together: smaller models.
-                guards, left = _guards(search, hidden), int(hidden.sum())
-    return hidden
+            published += 1
+            if published > 0.1 * left + 5:
+                return order[number + 1 :]
+    return order[:0]
+
+
+def _by_components(search: Search, rival: Rival, hidden: Booleans, order: Integers) -> None:
+    """Publish cells again, in place, part by part: what one cell protects lies in its own part.
+
+    Parts that are networks are left to a kernel. The others may fall apart while cells are
+    published; then what is left is looked at in the same way.
+    """
+    while len(order) and not search.finished():
+        targets = search.targets(rival, hidden)
+        shrunk = search.attack(rival, hidden).shrunk
+        place = shrunk.place[order]
+        # What cannot move anyway protects nobody.
+        hidden[_spared(search, hidden, order[place < 0])] = False
+        where = shrunk.place[targets.cells]
+        left: list[Integers] = []
+        for number in np.unique(place[place >= 0]).tolist():
+            component = shrunk.components[number]
+            mine, asked = order[place == number], targets.take(where == number)
+            if component.network is not None:
+                published = _network_clean_up(component, component.network, asked, mine)
+                hidden[_spared(search, hidden, published)] = False
+                continue
+
+            def guards_now(part: Component = component, asked: Requests = asked) -> list[Guard]:
+                return [LinearGuard(search, rival, part.cells, asked)]
+
+            left.append(_one_by_one(search, hidden, mine, guards_now))
+        order = np.concatenate([*left, order[:0]])
 
 
 def _guards(search: Search, hidden: Booleans) -> list[Guard]:
@@ -77,7 +113,8 @@ def _guards(search: Search, hidden: Booleans) -> list[Guard]:
         if flows.any():
             guards.append(FlowGuard(search, rival, hidden, targets.take(flows)))
         if not flows.all():
-            guards.append(LinearGuard(search, rival, hidden, targets.take(~flows)))
+            cells = np.flatnonzero(hidden & ~search.structure.in_network)
+            guards.append(LinearGuard(search, rival, cells, targets.take(~flows)))
     return guards
 
 
@@ -99,23 +136,22 @@ def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
 
 
 def _network_clean_up(
-    search: Search, rival: Rival, hidden: Booleans, targets: Requests, order: Integers
+    component: Component, network: Network, targets: Requests, order: Integers
 ) -> Integers:
+    """Those of the cells of a network that can be published, one after the other."""
     from tacit.methods.suppress.kernels import publish_again
 
-    cells, network, where = _hidden_network(search, hidden)
-    asked = targets.take(search.structure.in_network[targets.cells])
     published = publish_again(
         network.first,
         network.link,
         network.tail,
         network.head,
-        rival.separator.up[cells],
-        rival.separator.down[cells],
-        where[asked.cells],
-        asked.sides,
-        asked.targets * (1 - TOLERANCE),
-        where[order],
+        component.up,
+        component.down,
+        np.searchsorted(component.cells, targets.cells),
+        targets.sides,
+        targets.targets * (1 - TOLERANCE),
+        np.searchsorted(component.cells, order),
     )
     return order[published]
 
@@ -193,8 +229,7 @@ class _Uses:
 class LinearGuard:
     """Guard by linear programmes over the suppressed cells."""
 
-    def __init__(self, search: Search, rival: Rival, hidden: Booleans, requests: Requests):
-        cells = np.flatnonzero(hidden & ~search.structure.in_network)
+    def __init__(self, search: Search, rival: Rival, cells: Integers, requests: Requests):
         self._model = CheapestDeviation(search, rival, cells, cold=False)
         self._requests = requests
         self._price = np.ones(search.problem.cell_count)

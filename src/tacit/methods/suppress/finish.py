@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern, obstacles
+from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Booleans
 
 
@@ -22,7 +22,10 @@ def finish(search: Search, hidden: Booleans) -> None:
             # Something safe to fall back on should time run out during the clean-up.
             search.offer(safe)
             search.offer(clean_up(search, safe))
-    if search.best is None and not search.finished() and not obstacles(search):
+    if search.best is None and not search.finished():
         first_pattern(search, constructor)
+        if search.best is not None:
+            # It may be all that can be suppressed.
+            search.offer(clean_up(search, search.best))
     if search.best is not None and not search.stopped_by:
         search.stopped_by = "heuristic"

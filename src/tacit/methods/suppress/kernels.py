@@ -41,8 +41,8 @@ def protect_by_paths(
     arcs = len(tail)
     missing = np.zeros(len(cells))
     residual = np.zeros(2 * arcs)
-    level = np.empty(nodes, np.int64)
-    queue = np.empty(nodes, np.int64)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
@@ -171,6 +171,14 @@ def protect_by_paths(
 
 
 @njit(cache=True, nogil=True)
+def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The same array with twice the room."""
+    longer = np.empty(2 * len(array), np.int64)
+    longer[: len(array)] = array
+    return longer
+
+
+@njit(cache=True, nogil=True)
 def publish_again(
     first: npt.NDArray[np.int64],
     link: npt.NDArray[np.int64],
@@ -199,9 +207,16 @@ def publish_again(
         capacity[2 * arc] = up[arc]
         capacity[2 * arc + 1] = down[arc]
     residual = capacity.copy()
-    uses = np.zeros((arcs, count), np.uint8)
-    level = np.empty(nodes, np.int64)
-    queue = np.empty(nodes, np.int64)
+    # Which requests use an arc: a chain of entries for each arc. An entry is out of date when
+    # its request has got a new flow since; a table of all pairs would take too much room.
+    chain = np.full(arcs, -1, np.int64)
+    entry_request = np.empty(1024, np.int64)
+    entry_version = np.empty(1024, np.int64)
+    entry_next = np.empty(1024, np.int64)
+    entries = 0
+    version = np.zeros(count, np.int64)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
     path = np.empty(nodes + 1, np.int64)
     touched = np.empty(arcs, np.int64)
@@ -222,13 +237,20 @@ def publish_again(
             concerned_count = count
         else:
             arc = candidates[number]
-            if offender >= 0 and uses[arc, offender]:
-                concerned[0] = offender
-                concerned_count = 1
-            for request in range(count):
-                if uses[arc, request] and request != offender:
+            entry = chain[arc]
+            chain[arc] = -1
+            while entry >= 0:
+                following = entry_next[entry]
+                request = entry_request[entry]
+                if entry_version[entry] == version[request]:
+                    entry_next[entry] = chain[arc]
+                    chain[arc] = entry
                     concerned[concerned_count] = request
+                    if request == offender:
+                        concerned[concerned_count] = concerned[0]
+                        concerned[0] = request
                     concerned_count += 1
+                entry = following
             capacity[2 * arc] = 0.0
             capacity[2 * arc + 1] = 0.0
             residual[2 * arc] = 0.0
@@ -267,35 +289,35 @@ def publish_again(
                 flow[moved] = 0.0
                 if carries:
                     if used == len(flow_arc):
-                        longer = np.empty(2 * used, np.int64)
-                        longer[:used] = flow_arc
-                        flow_arc = longer
+                        flow_arc = _longer(flow_arc)
                     flow_arc[used] = moved
                     used += 1
                 residual[2 * moved] = capacity[2 * moved]
                 residual[2 * moved + 1] = capacity[2 * moved + 1]
-            if number < 0:
-                for place in range(flow_start[position], used):
-                    uses[flow_arc[place], request] = 1
-                used = 0
-            elif sent < targets[request]:
+            if number >= 0 and sent < targets[request]:
                 fine = False
                 offender = request
                 break
-        if number < 0:
-            continue
         if not fine:
             capacity[2 * arc] = up[arc]
             capacity[2 * arc + 1] = down[arc]
             residual[2 * arc] = up[arc]
             residual[2 * arc + 1] = down[arc]
             continue
-        published[number] = True
+        if number >= 0:
+            published[number] = True
         flow_start[concerned_count] = used
         for position in range(concerned_count):
             request = concerned[position]
-            for other in range(arcs):
-                uses[other, request] = 0
+            version[request] += 1
             for place in range(flow_start[position], flow_start[position + 1]):
-                uses[flow_arc[place], request] = 1
+                if entries == len(entry_request):
+                    entry_request = _longer(entry_request)
+                    entry_version = _longer(entry_version)
+                    entry_next = _longer(entry_next)
+                entry_request[entries] = request
+                entry_version[entries] = version[request]
+                entry_next[entries] = chain[flow_arc[place]]
+                chain[flow_arc[place]] = entries
+                entries += 1
     return published

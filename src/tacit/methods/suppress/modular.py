@@ -134,8 +134,12 @@ class _Modular:
         search, cells = self._search, module.cells
         problem = search.problem
         given = np.flatnonzero(self.hidden[cells])
-        room = np.stack([problem.upper - problem.value, problem.value - problem.lower])
-        level = np.minimum(self.need, room)[:, cells[given]]
+        sure = cells[given]
+        room = [
+            problem.upper[sure] - problem.value[sure],
+            problem.value[sure] - problem.lower[sure],
+        ]
+        level = np.minimum(self.need[:, sure], room)
         lonely = search.sensitive[cells] & (problem.singleton[cells] >= 0)
         part = Problem(
             value=problem.value[cells],

@@ -14,7 +14,6 @@ from tacit.attack.knowledge import Attacker
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import obstacles
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Report, Status, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -29,7 +28,6 @@ _ALGORITHMS = {
     "stabilized": ("benders", "stabilized"),
     "monolithic": ("monolithic", "monolithic"),
 }
-_PATTERN_FIRST = ("hypercube", "modular")
 
 
 def suppress(
@@ -86,17 +84,9 @@ def suppress(
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
     try:
-        # A safe pattern shows that nothing stands in the way. Where one is found quickly, this
-        # is looked at only if none is: with all cells suppressed the attacker's work is most.
-        pattern_first = chosen.algorithm in _PATTERN_FIRST
-        if pattern_first:
-            _run(search)
-        if search.best is None and not search.finished():
-            reasons = obstacles(search)
-            if reasons:
-                return _infeasible(chosen, reasons, search)
-        if not pattern_first:
-            _run(search)
+        _run(search)
+        if search.reasons:
+            return _infeasible(chosen, search.reasons, search)
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.finished()

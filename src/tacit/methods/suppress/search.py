@@ -71,6 +71,7 @@ class Search:
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stopped_by: Why the search ended, once it has.
+        reasons: Why no pattern is safe, once that is known.
     """
 
     def __init__(
@@ -100,6 +101,8 @@ class Search:
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
+        self.reasons: list[str] = []
+        self._found_safe: Booleans | None = None
         self._start = time.monotonic()
         self._trace: list[TracePoint] = []
 
@@ -168,13 +171,19 @@ class Search:
     def offer(self, hidden: Booleans) -> bool:
         """Propose a pattern; True if it is safe, allowed and better than the best so far."""
         objective = self.weigh(hidden)
-        if objective >= self.objective or not self.allows(hidden) or self.first_exposed(hidden):
+        if objective >= self.objective or not self.allows(hidden):
+            return False
+        if not self._was_found_safe(hidden) and self.first_exposed(hidden):
             return False
         # Two sums of the same weights may differ in the last digit.
         self.best, self.objective = hidden.copy(), max(objective, self.bound)
         self._note()
         self.observer.on_solution(self.seconds, objective)
         return True
+
+    def _was_found_safe(self, hidden: Booleans) -> bool:
+        """Were the attackers asked about this very pattern just now?"""
+        return self._found_safe is not None and bool(np.array_equal(self._found_safe, hidden))
 
     def tidy(self, hidden: Booleans) -> None:
         """Take a pattern within the best one that is as good and safe, too."""
@@ -211,6 +220,8 @@ class Search:
             missed = self._missed(rival, hidden)
             if len(missed):
                 found.append((rival, missed))
+        if not found:
+            self._found_safe = hidden.copy()
         return found
 
     def _missed(self, rival: Rival, hidden: Booleans) -> Requests:

@@ -1,4 +1,4 @@
-"""The beginning of every algorithm: can the table be protected at all, and a first safe pattern."""
+"""The beginning of every algorithm: a first safe pattern, or why there is none."""
 
 from __future__ import annotations
 
@@ -64,14 +64,22 @@ def _reason(search: Search, cell: int, missed: Requests) -> str:
 
 
 def first_pattern(search: Search, constructor: Constructor) -> None:
-    """Find a safe pattern quickly and offer it."""
-    everything: Booleans = search.sensitive | search.secondary
-    # Safe by what `obstacles` found, and better than nothing when time is short.
-    search.offer(everything)
+    """Find a safe pattern quickly and offer it.
+
+    A safe pattern shows that nothing stands in the way. Only where none is found it is asked
+    whether there can be one: with all cells suppressed the attacker's work is hardest.
+    """
     hidden = constructor.construct()
-    if hidden is not None:
+    if hidden is not None and search.offer(hidden):
         search.offer(clean_up(search, hidden))
-    if search.best is None:
+    if search.best is None and not search.finished():
+        search.reasons = obstacles(search)
+        if search.reasons:
+            search.stopped_by = "infeasible"
+            return
+        everything: Booleans = search.sensitive | search.secondary
+        search.offer(everything)
+    if search.best is None and not search.finished():
         # Only a limit on the number of cells can stand in the way: look for fewer cells.
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
         if fewer is not None:

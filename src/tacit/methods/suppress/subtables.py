@@ -235,10 +235,9 @@ class _Finder:
         return candidates[sound]
 
     def _may_cross(self, pairs: Integers) -> Booleans:
-        """Whether the first parts that have relations in common do so; a cheap first test."""
+        """Whether any two parts have a cell in common below them: a cheap first test."""
         found = np.zeros(len(pairs), bool)
         length = np.diff(self._first)
-        # Sparse tables lack cells: a pair is given up only after all combinations failed.
         size = length[pairs[:, 0]] * length[pairs[:, 1]]
         owner = np.repeat(np.arange(len(pairs)), size)
         place = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size)

@@ -1,0 +1,130 @@
+"""Deviations among the cells near the asked one.
+
+In large tables almost every cell is protected by cells close by. A linear programme over these
+alone is small, and what it finds holds in the whole table: all other cells stand still. Only
+where nothing is found nearby is the whole table needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.reach import TOLERANCE
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats, Integers
+
+SIZES = (120, 1200)
+"""Numbers of cells that count as near: first few, then more."""
+
+_FAR = 1e3
+"""Room beyond this many times the target is not needed."""
+
+
+class Nearby:
+    """Looks for deviations that reach a target, close to the asked cell.
+
+    Attributes:
+        usable: Cells that may take part; the owner may change it between calls.
+    """
+
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        up: Floats,
+        down: Floats,
+        solver: Callable[..., Any],
+    ):
+        """Prepare the search.
+
+        Args:
+            A: The relations of the cells.
+            up: How far each cell can rise.
+            down: How far each cell can fall.
+            solver: Makes linear solvers.
+        """
+        columns = sparse.csc_array(A)
+        self._row_start = A.indptr.astype(np.int64)
+        self._row_cells = A.indices.astype(np.int64)
+        self._cell_start = columns.indptr.astype(np.int64)
+        self._cell_rows = columns.indices.astype(np.int64)
+        self._data = columns.data
+        self._up, self._down = up, down
+        self._solver = solver
+        self.usable: Booleans = np.ones(A.shape[1], bool)
+        self._stamp = 0
+        self._seen_cell = np.zeros(A.shape[1], np.int64)
+        self._seen_row = np.zeros(A.shape[0], np.int64)
+
+    def deviation(
+        self, cell: int, side: int, target: float, sizes: tuple[int, ...] = SIZES
+    ) -> tuple[Integers, Floats] | None:
+        """Cells and how far they move so that the asked cell moves by the target.
+
+        None if there is no such deviation among the cells nearby, which proves nothing.
+        """
+        from tacit.attack.kernels import cells_near
+
+        for size in sizes:
+            self._stamp += 1
+            cells, is_all = cells_near(
+                self._row_start,
+                self._row_cells,
+                self._cell_start,
+                self._cell_rows,
+                self.usable,
+                cell,
+                size,
+                self._stamp,
+                self._seen_cell,
+                self._seen_row,
+            )
+            x = self._solve(cells, side, target)
+            if x is not None:
+                moving = x != 0
+                return cells[moving], x[moving]
+            if is_all:
+                break
+        return None
+
+    def _solve(self, cells: Integers, side: int, target: float) -> Floats | None:
+        """Move the first of the cells to the target, the others within their room."""
+        A = self._part(cells)
+        upper = np.minimum(self._up[cells] / target, _FAR)
+        lower = -np.minimum(self._down[cells] / target, _FAR)
+        room = upper[0] if side > 0 else -lower[0]
+        if room < 1 - TOLERANCE:
+            return None
+        if side > 0:
+            upper[0] = 1.0
+        else:
+            lower[0] = -1.0
+        zeros = np.zeros(A.shape[0])
+        cost = np.zeros(len(cells))
+        cost[0] = -float(side)
+        try:
+            model = self._solver(
+                A, row_lower=zeros, row_upper=zeros, lower=lower, upper=upper, cost=cost
+            )
+            solution = model.solve(cold=True)
+        except SolverError:
+            return None
+        if solution.status != "optimal" or side * solution.x[0] < 1 - TOLERANCE:
+            return None
+        x = np.clip(solution.x, lower, upper)
+        x[np.abs(x) < 1e-12] = 0.0
+        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + 1e-12).any():
+            return None
+        return np.asarray(x * target)
+
+    def _part(self, cells: Integers) -> sparse.csr_array[Any, Any]:
+        """The relations that the cells touch, over the cells alone."""
+        start, length = self._cell_start[cells], np.diff(self._cell_start)[cells]
+        pointer = np.concatenate([[0], np.cumsum(length)])
+        entry = np.repeat(start - pointer[:-1], length) + np.arange(pointer[-1])
+        rows, row = np.unique(self._cell_rows[entry], return_inverse=True)
+        part = (self._data[entry], row, pointer)
+        return sparse.csr_array(sparse.csc_array(part, shape=(len(rows), len(cells))))
