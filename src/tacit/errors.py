@@ -88,6 +88,30 @@ def nearest(word: str, known: Sequence[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
 
 
+def name_columns(present: Iterable[str]) -> str:
+    """The columns that there are, for a message about one that is missing.
+
+    A first line with numbers is a record: what it reports must not get into a message.
+
+    >>> name_columns(["region", "turnover"])
+    'the columns are region, turnover'
+    >>> name_columns(["North", "1250"])
+    'some columns have numbers for names: does the first line name the columns?'
+    """
+    names = [str(name) for name in present]
+    if any(_is_number(name) for name in names):
+        return "some columns have numbers for names: does the first line name the columns?"
+    return f"the columns are {first_few(names, limit=20)}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
 def first_few(items: Sequence[object], limit: int = 5) -> str:
     """Name the first few of many things.
 

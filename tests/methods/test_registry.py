@@ -26,5 +26,5 @@ def test_what_is_not_there_is_refused() -> None:
     """The nearest name is offered, or all there are."""
     with pytest.raises(tacit.InputError, match="did you mean 'suppress'"):
         find_method("suppres")
-    with pytest.raises(tacit.InputError, match=f"there is: {', '.join(METHODS)}"):
+    with pytest.raises(tacit.InputError, match=f"known are {', '.join(METHODS)}"):
         find_method("")

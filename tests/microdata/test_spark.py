@@ -44,7 +44,11 @@ def spark() -> Iterator[Any]:
         SparkSession.builder.master("local[2]")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "3")
+        .config("spark.sql.shuffle.partitions", "2")
+        # Compiling queries over a few records takes longer than running them.
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         .config("spark.sql.adaptive.coalescePartitions.enabled", "false")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -98,7 +102,7 @@ def test_spark_gives_the_table_of_duckdb(spark: Any, left_out: tuple[str, ...]) 
         "region string, industry string, firm string, turnover int, staff bigint, weight double, "
         "asks boolean, holding string"
     )
-    frame = spark.createDataFrame([tuple(row.values()) for row in data], schema).repartition(4)
+    frame = spark.createDataFrame([tuple(row.values()) for row in data], schema).repartition(2)
     options["keep_empty"] = not left_out
     by_spark = tabulate(frame, BY, ["turnover", "staff"], **options)
     by_duckdb = tabulate(pd.DataFrame(data), BY, ["turnover", "staff"], **options)

@@ -38,9 +38,10 @@ def send(
     """Send up to `target` from source to sink without using arc `own`, changing `residual`.
 
     The other arguments are work space: per node `level` (-1 at first), `queue` (one longer; its
-    last entry counts the nodes met, 0 at first), `current`, `path` (one longer), per arc `touched`, `is_touched` and `flow` (the latter two all zero on entry; the
-    caller clears them again). `flow` receives what each arc carries from tail to head; it is
-    kept apart from `residual` because huge capacities would swallow small flows.
+    last entry counts the nodes met, 0 at first), `current` and `path` (one longer); per arc
+    `touched`, `is_touched` and `flow` (the latter two all zero on entry; the caller clears them
+    again). `flow` receives what each arc carries from tail to head; it is kept apart from
+    `residual` because huge capacities would swallow small flows.
 
     Returns:
         The amount sent and the number of arcs touched. If the target is missed, the nodes with

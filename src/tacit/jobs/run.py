@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.errors import InputError, ProblemError, TacitError
+from tacit.errors import InputError, ProblemError, TacitError, name_columns
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
@@ -158,7 +158,7 @@ def _read_table(job: Job, data: CellFile) -> Table:
     absent = [name for name in job.dimensions if name not in frame]
     if absent:
         raise job.dimensions[absent[0]].section.fault(
-            f"there is no column {absent[0]} in {data.path}; the columns are {', '.join(frame)}"
+            f"there is no column {absent[0]} in {data.path}; {name_columns(frame)}"
         )
     dimensions: Mapping[str, Hierarchy | None] = {
         name: given.resolved(partial(_distinct, frame[name]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tacit.errors import InputError, first_few
+from tacit.errors import InputError, first_few, name_columns
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 
 RECORDS = "records"
@@ -92,22 +92,8 @@ class Specification:
     def refuse_missing_columns(self, present: Mapping[str, object] | tuple[str, ...]) -> None:
         """Refuse to look for columns that are not there."""
         absent = [name for name in self.columns if name not in present]
-        if not absent:
-            return
-        # A first line with numbers is a record: what it reports must not get into a message.
-        if any(_is_number(name) for name in present):
-            hint = "some columns have numbers for names: does the first line name the columns?"
-        else:
-            hint = f"the columns are {first_few([*present], limit=20)}"
-        raise InputError(f"there is no column {first_few(absent)}; {hint}")
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
+        if absent:
+            raise InputError(f"there is no column {first_few(absent)}; {name_columns(present)}")
 
 
 def flat_hierarchy(codes: list[str]) -> Hierarchy:

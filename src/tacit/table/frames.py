@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import HierarchyError, InputError, TableError, first_few
+from tacit.errors import HierarchyError, InputError, TableError, first_few, name_columns
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy, code_text
 from tacit.problem import Floats, Integers
 
@@ -46,8 +46,7 @@ class FrameReader:
 
     def _column(self, name: str) -> Any:
         if name not in self._columns:
-            known = first_few([*self._columns], limit=20)
-            raise TableError(f"there is no column {name}; the columns are {known}")
+            raise TableError(f"there is no column {name}; {name_columns(self._columns)}")
         return self._columns[name]
 
     def entries(self, name: str) -> list[Any]:

@@ -57,9 +57,7 @@ def _substituted(A: sparse.csr_array[Any, Any]) -> tuple[sparse.csr_array[Any, A
     is_left = defining < 0
     settled = is_left.copy()
     entries = np.arange(n)
-    sums = sparse.csr_array(
-        (is_left.astype(np.float64), (entries, entries)), shape=(n, n)
-    )
+    sums = sparse.csr_array((is_left.astype(np.float64), (entries, entries)), shape=(n, n))
     rows = defining[~is_left]
     budget = _MOST_ENTRIES * (A.nnz + n)
     while len(rows):

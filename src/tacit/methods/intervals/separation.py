@@ -30,6 +30,7 @@ VIOLATION = 1e-7
 """A request is met when it misses its target by at most this share."""
 
 _STEPS = 25
+_LONG_STEPS = 5
 _FAR = 1e4
 """Rooms beyond so many times the target make no difference."""
 _DENOMINATOR = 2520.0
@@ -90,11 +91,8 @@ class Separation:
             if len(flows):
                 share[flows] = self._by_flows(way, flows, cuts, repaired, point)
             others = np.flatnonzero(~in_network)
-            for number in others.tolist():
-                if self._stop():
-                    share[number] = 1.0
-                    continue
-                share[number] = walk.walk(way, number, cuts, point)
+            if len(others):
+                share[others] = walk.walk(way, others, cuts, point, self._stop)
             missed.append(others[share[others] > 0])
             walked = max(walked, float(share.max(initial=0.0)))
         rows, right = cuts.matrix()
@@ -247,42 +245,78 @@ class _LinearWalk:
         self._lp: HighsModel | None = None
         self._own: Integers | None = None
 
-    def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
-        """How far one request has to walk; cuts found on the way are collected."""
-        rival = self._rival
+    def walk(
+        self,
+        way: _Way,
+        requests: Integers,
+        cuts: _Cuts,
+        point: Floats,
+        stop: Callable[[], bool],
+    ) -> Floats:
+        """How far requests have to walk; cuts found on the way are collected.
+
+        They walk together, in few long steps: as long as the rooms are the same, going from
+        one request to the next costs little.
+        """
+        walked = np.zeros(len(requests))
+        # Both sides of a cell one after the other.
+        remaining = np.lexsort((way.rival.sides[requests], way.rival.cells[requests]))
+        share = 0.0
+        for step in range(_LONG_STEPS):
+            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
+            further = np.zeros(len(requests))
+            for at in remaining.tolist():
+                if stop():
+                    walked[remaining] = 1.0
+                    return walked
+                further[at] = self._look(way, int(requests[at]), share, capacity, cuts, point)
+            walked[remaining] = share
+            remaining = remaining[further[remaining] > 0]
+            if len(remaining) == 0:
+                return walked
+            if not way.is_open or share >= 1.0:
+                break
+            crossings = further[remaining]
+            share = float(np.median(crossings) if step == 0 else crossings.max())
+            if step + 2 >= _LONG_STEPS:
+                share = 1.0
+        walked[remaining] = 1.0
+        return walked
+
+    def _look(
+        self,
+        way: _Way,
+        number: int,
+        share: float,
+        capacity: Floats,
+        cuts: _Cuts,
+        point: Floats,
+    ) -> float:
+        """0 if a request is met; else where on the way the cut that it misses is met."""
         target = float(way.targets[number])
         gain = float(way.inner_targets[number]) - target
-        if target <= 0 and gain <= 0:
+        wanted = target + share * gain
+        if wanted <= TOLERANCE * max(target, target + gain):
             return 0.0
-        share = 0.0
-        for step in range(_STEPS):
-            wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
-            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
-            answer = self._furthest(number, capacity, wanted, step == 0)
-            if answer is None or answer[0] >= 1 - VIOLATION:
-                return share
-            _, ends, charge = answer
-            row = np.zeros(len(ends), np.int64)
-            cuts.put(self._model, rival, np.array([number]), row, ends, charge, point)
-            if not way.is_open or share >= 1.0:
-                return 1.0
-            at_outer = float(charge @ way.outer[ends])
-            at_inner = float(charge @ way.inner[ends])
-            gained, missing = (at_inner - at_outer) - gain, target - at_outer
-            share = share * (1 + 1e-6) + 1e-9
-            share = 1.0 if not gained > missing else min(1.0, max(share, missing / gained))
-            if step + 2 >= _STEPS:
-                share = 1.0
-        return share
+        answer = self._furthest(number, capacity, wanted)
+        if answer is None or answer[0] >= 1 - VIOLATION:
+            return 0.0
+        _, ends, charge = answer
+        row = np.zeros(len(ends), np.int64)
+        cuts.put(self._model, self._rival, np.array([number]), row, ends, charge, point)
+        at_outer = float(charge @ way.outer[ends])
+        gained = float(charge @ way.inner[ends]) - at_outer - gain
+        missing = target - at_outer
+        later = share * (1 + 1e-6) + 1e-9
+        return 1.0 if not gained > missing else min(1.0, max(later, missing / gained))
 
     def _furthest(
-        self, number: int, capacity: Floats, unit: float, is_new: bool
+        self, number: int, capacity: Floats, unit: float
     ) -> tuple[float, Integers, Floats] | None:
         """How far the cell gets, in units, and the charges; None if nothing restrains it."""
         part = self._part
         lp = self._lp = self._lp or self._start()
-        if is_new:
-            self._turn(number)
+        self._turn(number)
         cost = np.minimum(capacity[part.ends] / unit, _FAR)
         assert self._own is not None
         cost[self._own] = 0.0
@@ -290,7 +324,7 @@ class _LinearWalk:
         solution = None
         for cold in (False, True):
             try:
-                solution = lp.solve(cold=cold, strategy="dual" if is_new else "primal")
+                solution = lp.solve(cold=cold, strategy="dual")
             except SolverError:
                 continue
             if solution.status == "optimal":

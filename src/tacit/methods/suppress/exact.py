@@ -1,10 +1,11 @@
-"""`branch-and-cut` and `auto`: root, then tree, with rounds in between where that pays."""
+"""`auto`, `branch-and-cut` and `paths`: pattern, root, rounds and tree, as far as each goes."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.finish import conclude
 from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.root import Root
@@ -12,6 +13,11 @@ from tacit.methods.suppress.rounds import Rounds
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Booleans
+
+_BY_MODULES = 3000
+"""From this number of cells on, tables that are no networks are first protected by modules."""
+_TOO_LARGE = 50_000
+"""From this number of cells on, the relaxation is left alone."""
 
 
 def branch_and_cut(search: Search) -> None:
@@ -28,33 +34,56 @@ def branch_and_cut(search: Search) -> None:
 
 
 def auto(search: Search) -> None:
-    """Tighten the root; improve the pattern in small trees; then branch."""
-    from tacit.methods.suppress.branch_and_cut import Tree
+    """What measures best for the table at hand.
 
+    A large table that is no network is first protected module by module; one that is too large
+    for the relaxation, too, ends there. All others: tighten the root, improve the pattern, solve
+    whole master problems as long as they are easy, then branch, first in small trees.
+    """
     constructor = Constructor(search)
-    first_pattern(search, constructor)
+    _first_pattern_by_size(search, constructor)
     if search.finished():
+        return
+    if int(search.secondary.sum()) > _TOO_LARGE:
+        conclude(search)
         return
     master = Master(search)
     root = Root(search, master, constructor)
-    root.run(seconds=0.35 * search.options.time_limit)
-    neighbourhoods = Neighbourhoods(search, constructor)
     limit = search.options.time_limit
+    root.run(seconds=0.35 * limit)
+    neighbourhoods = Neighbourhoods(search, constructor)
     neighbourhoods.improve(master.full(master.y), tries=40, seconds=0.1 * limit)
     rounds = Rounds(search, master, constructor, neighbourhoods)
-    if search.finished() or rounds.run(seconds=max(2.0, 0.1 * limit)):
-        return
+    if not search.finished() and not rounds.run(seconds=max(2.0, 0.1 * limit)):
+        _branch(search, master, root, constructor)
+
+
+def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
+    from tacit.methods.suppress.modular import protect_by_modules
+
+    outside = search.secondary & ~search.structure.in_network
+    if int(outside.sum()) > _BY_MODULES:
+        protect_by_modules(search)
+    else:
+        first_pattern(search, constructor)
+
+
+def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
+    """Trees over the columns that the relaxation likes, as long as they help; then over all."""
+    from tacit.methods.suppress.branch_and_cut import Tree
+
+    limit = search.options.time_limit
     while not search.finished():
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
         before = search.objective
         if len(liked) < 0.6 * free:
-            seconds = min(0.15 * search.options.time_limit, search.seconds_left)
+            seconds = min(0.15 * limit, search.seconds_left)
             Tree(search, master, constructor, columns=liked, seconds=seconds).run()
         if search.finished():
             return
         if search.objective < before:
-            root.run(seconds=0.1 * search.options.time_limit)
+            root.run(seconds=0.1 * limit)
             continue
         Tree(search, master, constructor).run()
         return
@@ -68,7 +97,13 @@ def _best_columns(search: Search, master: Master) -> Booleans:
 
 
 def paths(search: Search) -> None:
-    """Shortest paths or cheapest deviations, then clean-up."""
+    """Shortest paths or cheapest deviations, clean-up, and a bound.
+
+    The bound comes from the root loop, which gets as much time as the pattern took.
+    """
     first_pattern(search, Constructor(search))
-    if not search.stopped_by:
-        search.stopped_by = "heuristic"
+    if search.finished() or int(search.secondary.sum()) > _TOO_LARGE:
+        conclude(search)
+        return
+    Root(search, Master(search), None).run(seconds=search.seconds)
+    conclude(search)

@@ -24,8 +24,9 @@ def finish(search: Search, hidden: Booleans) -> None:
             search.offer(clean_up(search, safe))
     if search.best is None and not search.finished():
         first_pattern(search, constructor)
-        if search.best is not None:
-            # It may be all that can be suppressed.
-            search.offer(clean_up(search, search.best))
-    if search.best is not None and not search.stopped_by:
+
+
+def conclude(search: Search) -> None:
+    """Nothing more is tried, although the bound leaves something open."""
+    if search.best is not None and not search.finished():
         search.stopped_by = "heuristic"

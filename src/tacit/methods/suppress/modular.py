@@ -22,7 +22,7 @@ from scipy import sparse
 from tacit.attack.knowledge import Attacker
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import CheapestDeviation, Constructor
-from tacit.methods.suppress.finish import finish
+from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.hypercube.run import levels
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.search import Search, emptied
@@ -50,6 +50,12 @@ _GROWN = 1 + 1e-6
 
 def modular(search: Search) -> None:
     """Protect module by module until all agree, repair, clean up."""
+    protect_by_modules(search)
+    conclude(search)
+
+
+def protect_by_modules(search: Search) -> None:
+    """The same, but something else may follow."""
     finish(search, _Modular(search).pattern())
 
 

@@ -24,7 +24,14 @@ _WINDOW = 40
 class Root:
     """Raises the bound of the relaxation and keeps improving the best pattern."""
 
-    def __init__(self, search: Search, master: Master, constructor: Constructor):
+    def __init__(self, search: Search, master: Master, constructor: Constructor | None):
+        """Prepare the loop.
+
+        Args:
+            search: The run.
+            master: The relaxation.
+            constructor: Builds patterns along the way; None for the bound alone.
+        """
         self._search = search
         self._master = master
         self._constructor = constructor
@@ -120,6 +127,8 @@ class Root:
     def improve(self) -> None:
         """Build a pattern along the relaxation's opinion and offer it."""
         search, master = self._search, self._master
+        if self._constructor is None:
+            return
         self._improvements += 1
         self._improved_at = master.objective
         guide = master.full(master.y)

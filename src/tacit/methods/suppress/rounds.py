@@ -24,6 +24,8 @@ _MOST_ROWS = 3000
 """Up to so many cuts are all given to the first master problem, otherwise those at work."""
 _TRIES = 1
 """Changes of the best pattern that are tried after each round."""
+_ROUGHLY = 0.1
+"""The share of the open gap to which a master problem is solved."""
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
 
@@ -43,22 +45,25 @@ class Rounds:
         self._constructor = constructor
         self._neighbourhoods = neighbourhoods
         self._repaired: set[bytes] = set()
+        self._is_rough = False
         self._places = np.arange(len(master.pool.right))
         if len(self._places) > _MOST_ROWS:
             self._places = master.active
 
     def run(self, *, seconds: float) -> bool:
-        """Go on until nothing is left to do; False if a master problem took too long.
+        """Go on until nothing is left to do; False if the master problems became too hard.
 
         Args:
             seconds: The longest time for one master problem.
         """
         search, master = self._search, self._master
+        too_hard = 0
         while not search.finished():
             search.iterations += 1
             if not self._tighten():
                 return True
             met: list[Floats] = []
+            before = search.bound, search.objective
             found = self._solve(min(seconds, search.seconds_left), met)
             if found.status == "infeasible":
                 self._nothing_better()
@@ -66,10 +71,12 @@ class Rounds:
             search.raise_bound(found.settled_bound)
             if search.finished():
                 return True
-            if not self._object(met):
+            if not self._object(met) and found.status == "optimal" and not self._is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
-                return found.status == "optimal"
-            if found.status != "optimal":
+                return True
+            moved = (search.bound, search.objective) != before
+            too_hard = too_hard + 1 if found.status != "optimal" and not moved else 0
+            if too_hard > 1:
                 return False
             self._neighbourhoods.improve(master.full(master.y), tries=_TRIES)
         return True
@@ -127,9 +134,10 @@ class Rounds:
             search.raise_bound(min(so_far.bound, search.cutoff))
             return search.finished()
 
-        found = model.minimise(
-            seconds=seconds, gap=0.5 * search.options.gap, start=self._start(columns), watch=watch
-        )
+        # As long as much is open elsewhere, the last digits of a master problem are not worth it.
+        gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
+        self._is_rough = gap > 0.5 * search.options.gap
+        found = model.minimise(seconds=seconds, gap=gap, start=self._start(columns), watch=watch)
         if found.x is not None:
             collect(found.x)
         return found

@@ -78,7 +78,8 @@ def first_pattern(search: Search, constructor: Constructor) -> None:
             search.stopped_by = "infeasible"
             return
         everything: Booleans = search.sensitive | search.secondary
-        search.offer(everything)
+        if search.offer(everything):
+            search.offer(clean_up(search, everything))
     if search.best is None and not search.finished():
         # Only a limit on the number of cells can stand in the way: look for fewer cells.
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.suppress.finish import finish
+from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.search import Search, emptied
 from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers
@@ -22,6 +22,7 @@ def hypercube(search: Search) -> None:
     """Protect by hypercubes, repair, clean up."""
     hidden = hypercube_pattern(search, Subtables.of(search.problem))
     finish(search, hidden)
+    conclude(search)
 
 
 def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:

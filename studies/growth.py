@@ -1,0 +1,85 @@
+"""How time and memory grow with the number of cells: exponents and a plot.
+
+`python studies/growth.py FILE.csv` draws what was measured before; this needs matplotlib and
+nothing of tacit, so any interpreter that has it will do.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import importlib.util
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+PANELS = {"cpu_seconds": "processor time, seconds", "peak_gb": "peak memory, GB"}
+
+
+def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float | None:
+    """The slope of the line through log(amount) over log(size): 1 is growth in proportion.
+
+    None where there are fewer than two sizes.
+
+    >>> round(exponent([10, 100, 1000], [2, 20, 200]), 6)
+    1.0
+    """
+    points = [
+        (math.log(size), math.log(amount)) for size, amount in zip(sizes, amounts, strict=True)
+    ]
+    if len({x for x, _ in points}) < 2:
+        return None
+    mean_x = sum(x for x, _ in points) / len(points)
+    mean_y = sum(y for _, y in points) / len(points)
+    spread = sum((x - mean_x) ** 2 for x, _ in points)
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
+
+
+def curves(path: Path, column: str) -> dict[str, list[tuple[float, float]]]:
+    """Cells and amounts of every kind of table and algorithm; only runs that ended safe."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    found: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        if row["safe"] == "yes" and row[column]:
+            name = f"{row['kind']} {row['algorithm']}"
+            found.setdefault(name, []).append((float(row["cells"]), float(row[column])))
+    return {name: sorted(points) for name, points in found.items()}
+
+
+def draw_if_possible(path: Path) -> None:
+    """Draw where matplotlib is at hand, and say so where it is not."""
+    if importlib.util.find_spec("matplotlib") is None:
+        print(f"{path.name}: not drawn, as matplotlib is not installed")
+    else:
+        draw(path)
+
+
+def draw(path: Path) -> Path:
+    """Draw the curves of a CSV file as SVG beside it."""
+    pyplot = importlib.import_module("matplotlib.pyplot")
+    figure, panels = pyplot.subplots(1, len(PANELS), figsize=(11, 4.5), layout="constrained")
+    for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
+        for name, points in curves(path, column).items():
+            sizes, amounts = zip(*points, strict=True)
+            slope = exponent(sizes, amounts)
+            text = name if slope is None else f"{name} (exponent {slope:.2f})"
+            axes.plot(sizes, amounts, marker="o", label=text)
+        axes.set(xscale="log", yscale="log", xlabel="cells", ylabel=label)
+        axes.grid(visible=True, which="both", alpha=0.2)
+        axes.legend(fontsize="small")
+    drawn = path.with_suffix(".svg")
+    figure.savefig(drawn, metadata={"Date": None})
+    pyplot.close(figure)
+    return drawn
+
+
+def main(paths: Sequence[str]) -> None:
+    """Draw what was measured before."""
+    for path in paths:
+        print(draw(Path(path)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
