@@ -16,7 +16,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from studies.common import PROJECT, count_exposed, shared_instance, weight_of_sensitive
 from tacit.errors import TacitError
@@ -75,8 +75,11 @@ class TableName:
         chosen: Sensitivity = SensitiveRule()
         if self.rule == "share":
             chosen = SensitiveShare(percent=SHARE)
-        generate = generate_2d if self.kind == "2d" else generate_3d
-        return generate(*hierarchies, seed=self.seed, sensitivity=chosen)
+        if self.kind == "2d":
+            rows, columns = hierarchies
+            return generate_2d(rows, columns, self.seed, sensitivity=chosen)
+        rows, columns, layers = hierarchies
+        return generate_3d(rows, columns, layers, self.seed, sensitivity=chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +92,7 @@ class Measured:
         sensitive_weight: Weight of the sensitive cells, which every pattern pays.
         status: How it ended; `failed` if it broke down, `killed` if it had to be ended.
         stopped_by: Why it ended.
+        first_safe_seconds: Wall time until the search had a first safe pattern.
         wall_seconds: Wall time of the call, its own audit included.
         cpu_seconds: Processor time of the call, all threads together.
         table_gb: Peak memory of the process before the call: Python, the libraries, the table.
@@ -104,6 +108,7 @@ class Measured:
     sensitive_weight: float = 0.0
     status: str
     stopped_by: str
+    first_safe_seconds: float | None = None
     wall_seconds: float
     cpu_seconds: float | None = None
     table_gb: float | None = None
@@ -201,14 +206,14 @@ def run_alone(
         )
 
 
-def answer(request: dict[str, object]) -> dict[str, Answer]:
+def answer(request: dict[str, Any]) -> dict[str, Answer]:
     """Do what the process is asked for: the fields of a `Measured`."""
-    table = TableName(**request["table"])  # type: ignore[arg-type]  # JSON knows no types
+    table = TableName(**request["table"])
     choices = {"algorithm": request["algorithm"], "time_limit": request["time_limit"]}
     # Compiles what is compiled on first use, so that no run is charged for it.
     for kind in ("2d", "3d"):
         small = TableName(kind=kind, name="1500").problem()
-        suppress(small, **choices | {"time_limit": 5.0})  # type: ignore[arg-type]
+        suppress(small, **choices | {"time_limit": 5.0})
     problem = table.problem()
     found: dict[str, Answer] = {
         "cells": problem.cell_count,
@@ -218,7 +223,7 @@ def answer(request: dict[str, object]) -> dict[str, Answer]:
     }
     wall, cpu = time.perf_counter(), time.process_time()
     try:
-        outcome = suppress(problem, **choices)  # type: ignore[arg-type]
+        outcome = suppress(problem, **choices)
     except TacitError as error:
         found |= {"status": "failed", "stopped_by": type(error).__name__}
     else:
@@ -226,6 +231,9 @@ def answer(request: dict[str, object]) -> dict[str, Answer]:
         if outcome.solution is not None:
             found["objective"] = outcome.report.objective
             found["suppressed"] = len(outcome.suppressed)
+            found["first_safe_seconds"] = next(
+                point.seconds for point in outcome.report.trace if point.objective is not None
+            )
         found["bound"] = outcome.report.bound
     found["wall_seconds"] = time.perf_counter() - wall
     found["cpu_seconds"] = time.process_time() - cpu

@@ -36,12 +36,18 @@ def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
 
 
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a result file; none where it is not there."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 def curves(path: Path, column: str) -> dict[str, list[tuple[float, float]]]:
     """Cells and amounts of every kind of table and algorithm; only runs that ended safe."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     found: dict[str, list[tuple[float, float]]] = {}
-    for row in rows:
+    for row in read_rows(path):
         if row["safe"] == "yes" and row[column]:
             name = f"{row['kind']} {row['algorithm']}"
             found.setdefault(name, []).append((float(row["cells"]), float(row[column])))

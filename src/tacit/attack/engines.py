@@ -161,7 +161,8 @@ class LinearEngine:
             target = float(requests.targets[number])
             # Further than the target nobody needs to know: fewer steps for the solver.
             own = min(float(capacity[number]), target)
-            near = None
+            near: Floats | None = None
+            proven: float | None
             if is_large and target <= own < np.inf and failures <= 5 + successes:
                 near = self._near(cell, side, target)
                 successes, failures = successes + (near is not None), failures + (near is None)

@@ -24,13 +24,12 @@ from tacit.errors import SolverError
 from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
-from tacit.solver.highs import HighsModel
+from tacit.solver.highs import HighsModel, Strategy
 
 VIOLATION = 1e-7
 """A request is met when it misses its target by at most this share."""
 
 _STEPS = 25
-_LONG_STEPS = 5
 _FAR = 1e4
 """Rooms beyond so many times the target make no difference."""
 _DENOMINATOR = 2520.0
@@ -91,8 +90,8 @@ class Separation:
             if len(flows):
                 share[flows] = self._by_flows(way, flows, cuts, repaired, point)
             others = np.flatnonzero(~in_network)
-            if len(others):
-                share[others] = walk.walk(way, others, cuts, point, self._stop)
+            for number in others.tolist():
+                share[number] = 1.0 if self._stop() else walk.walk(way, number, cuts, point)
             missed.append(others[share[others] > 0])
             walked = max(walked, float(share.max(initial=0.0)))
         rows, right = cuts.matrix()
@@ -232,99 +231,80 @@ class _Cuts:
 class _LinearWalk:
     """Walks for requests about cells outside networks, by linear programmes.
 
-    The programme is the dual of the attacker's: the cheapest charges d that bound the cell,
-    with costs that are the rooms in units of the target at hand. Its rows are only as many as
-    cells are left after totals have been eliminated, and d is the cut. From request to request
-    and step to step the simplex method goes on from the last basis.
+    There are two of them: one stays at the point, so that all requests meet the same rooms
+    there, the other walks.
     """
 
     def __init__(self, model: IntervalsModel, rival: Rival):
         self._model = model
         self._rival = rival
-        self._part = LinearPart(model, rival)
+        part = LinearPart(model, rival)
+        self._standing = _Charges(model, rival, part, "dual")
+        self._walking = _Charges(model, rival, part, "primal")
+
+    def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
+        """How far one request has to walk; cuts found on the way are collected."""
+        rival = self._rival
+        target = float(way.targets[number])
+        gain = float(way.inner_targets[number]) - target
+        if target <= 0 and gain <= 0:
+            return 0.0
+        share = 0.0
+        for step in range(_STEPS):
+            wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
+            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
+            charges = self._standing if step == 0 else self._walking
+            answer = charges.cheapest(number, capacity, wanted)
+            if answer is None or answer[0] >= 1 - VIOLATION:
+                return share
+            _, ends, charge = answer
+            row = np.zeros(len(ends), np.int64)
+            cuts.put(self._model, rival, np.array([number]), row, ends, charge, point)
+            if not way.is_open or share >= 1.0:
+                return 1.0
+            at_outer = float(charge @ way.outer[ends])
+            at_inner = float(charge @ way.inner[ends])
+            gained, missing = (at_inner - at_outer) - gain, target - at_outer
+            # The next point lies further on, if only by rounding.
+            share = share * (1 + 1e-6) + 1e-9
+            share = 1.0 if not gained > missing else min(1.0, max(share, missing / gained))
+            if step + 2 >= _STEPS:
+                share = 1.0
+        return share
+
+
+class _Charges:
+    """The dual of the attacker's problem: the cheapest charges d that bound a cell.
+
+    Costs are the rooms in units of the target at hand. The rows are only as many as cells are
+    left after totals have been eliminated, and d is the cut. From request to request and step
+    to step the simplex method goes on from the last basis.
+    """
+
+    def __init__(self, model: IntervalsModel, rival: Rival, part: LinearPart, strategy: Strategy):
+        self._rival = rival
+        self._part = part
+        self._strategy = strategy
+        # No charge on what may move without end.
+        endless = np.isinf(rival.room[part.ends]) & ~model.is_free[part.ends]
+        self._most = np.where(endless, 0.0, np.inf)
         self._lp: HighsModel | None = None
         self._own: Integers | None = None
 
-    def walk(
-        self,
-        way: _Way,
-        requests: Integers,
-        cuts: _Cuts,
-        point: Floats,
-        stop: Callable[[], bool],
-    ) -> Floats:
-        """How far requests have to walk; cuts found on the way are collected.
-
-        They walk together, in few long steps: as long as the rooms are the same, going from
-        one request to the next costs little.
-        """
-        walked = np.zeros(len(requests))
-        # Both sides of a cell one after the other.
-        remaining = np.lexsort((way.rival.sides[requests], way.rival.cells[requests]))
-        share = 0.0
-        for step in range(_LONG_STEPS):
-            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
-            further = np.zeros(len(requests))
-            for at in remaining.tolist():
-                if stop():
-                    walked[remaining] = 1.0
-                    return walked
-                further[at] = self._look(way, int(requests[at]), share, capacity, cuts, point)
-            walked[remaining] = share
-            remaining = remaining[further[remaining] > 0]
-            if len(remaining) == 0:
-                return walked
-            if not way.is_open or share >= 1.0:
-                break
-            crossings = further[remaining]
-            share = float(np.median(crossings) if step == 0 else crossings.max())
-            if step + 2 >= _LONG_STEPS:
-                share = 1.0
-        walked[remaining] = 1.0
-        return walked
-
-    def _look(
-        self,
-        way: _Way,
-        number: int,
-        share: float,
-        capacity: Floats,
-        cuts: _Cuts,
-        point: Floats,
-    ) -> float:
-        """0 if a request is met; else where on the way the cut that it misses is met."""
-        target = float(way.targets[number])
-        gain = float(way.inner_targets[number]) - target
-        wanted = target + share * gain
-        if wanted <= TOLERANCE * max(target, target + gain):
-            return 0.0
-        answer = self._furthest(number, capacity, wanted)
-        if answer is None or answer[0] >= 1 - VIOLATION:
-            return 0.0
-        _, ends, charge = answer
-        row = np.zeros(len(ends), np.int64)
-        cuts.put(self._model, self._rival, np.array([number]), row, ends, charge, point)
-        at_outer = float(charge @ way.outer[ends])
-        gained = float(charge @ way.inner[ends]) - at_outer - gain
-        missing = target - at_outer
-        later = share * (1 + 1e-6) + 1e-9
-        return 1.0 if not gained > missing else min(1.0, max(later, missing / gained))
-
-    def _furthest(
+    def cheapest(
         self, number: int, capacity: Floats, unit: float
     ) -> tuple[float, Integers, Floats] | None:
-        """How far the cell gets, in units, and the charges; None if nothing restrains it."""
+        """How far the cell gets, in units, ends and charges; None if nothing restrains it."""
         part = self._part
         lp = self._lp = self._lp or self._start()
-        self._turn(number)
+        own = self._turn(lp, number)
         cost = np.minimum(capacity[part.ends] / unit, _FAR)
-        assert self._own is not None
-        cost[self._own] = 0.0
+        cost[own] = 0.0
         lp.set_cost(np.arange(len(cost)), cost)
         solution = None
         for cold in (False, True):
             try:
-                solution = lp.solve(cold=cold, strategy="dual")
+                solution = lp.solve(cold=cold, strategy=self._strategy)
             except SolverError:
                 continue
             if solution.status == "optimal":
@@ -333,29 +313,25 @@ class _LinearWalk:
             # Without an answer there is no cut; whether a point is safe is not decided here.
             return None
         d = solution.x[: len(part.ends)].copy()
-        d[self._own] = 0.0
+        d[own] = 0.0
         near = np.rint(d * _DENOMINATOR) / _DENOMINATOR
         d = np.where(np.abs(near - d) < 1e-7, near, d)
         charged = np.flatnonzero(d > 0)
         return float(cost @ d), part.ends[charged], d[charged]
 
-    def _turn(self, number: int) -> None:
-        """Turn the programme to another request: its cell is charged one unit to be moved."""
-        part, lp = self._part, self._lp
-        assert lp is not None
-        count = len(part.cells)
+    def _turn(self, lp: HighsModel, number: int) -> Integers:
+        """Turn the programme to a request: its cell is charged one unit to be moved."""
+        part = self._part
         if self._own is not None:
             lp.set_bounds(self._own, np.zeros(2), self._most[self._own])
         column = int(part.column[self._rival.cells[number]])
-        self._own = np.array([column, count + column])
+        self._own = np.array([column, len(part.cells) + column])
         fixed = np.array([0.0, 1.0]) if self._rival.sides[number] > 0 else np.array([1.0, 0.0])
         lp.set_bounds(self._own, fixed, fixed)
+        return self._own
 
     def _start(self) -> HighsModel:
         part = self._part
-        # No charge on what may move without end.
-        self._most = np.where(np.isinf(self._rival.room[part.ends]), 0.0, np.inf)
-        self._most[self._model.is_free[part.ends]] = np.inf
         rest = part.rest.shape[0]
         zeros = np.zeros(part.sums.shape[1])
         return HighsModel(

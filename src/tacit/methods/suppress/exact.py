@@ -16,6 +16,8 @@ from tacit.problem import Booleans
 
 _BY_MODULES = 3000
 """From this number of cells on, tables that are no networks are first protected by modules."""
+_BOUND_ROUNDS = 12
+"""Rounds of the root loop for the bound of a pattern found by paths."""
 _TOO_LARGE = 50_000
 """From this number of cells on, the relaxation is left alone."""
 
@@ -99,11 +101,12 @@ def _best_columns(search: Search, master: Master) -> Booleans:
 def paths(search: Search) -> None:
     """Shortest paths or cheapest deviations, clean-up, and a bound.
 
-    The bound comes from the root loop, which gets as much time as the pattern took.
+    The bound comes from a few rounds of the root loop, which get no more time than the pattern
+    took, or some seconds.
     """
     first_pattern(search, Constructor(search))
     if search.finished() or int(search.secondary.sum()) > _TOO_LARGE:
         conclude(search)
         return
-    Root(search, Master(search), None).run(seconds=search.seconds)
+    Root(search, Master(search), None).run(seconds=max(3.0, search.seconds), rounds=_BOUND_ROUNDS)
     conclude(search)

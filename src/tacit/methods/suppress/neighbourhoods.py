@@ -76,9 +76,9 @@ class Neighbourhoods:
         size = min(int(random.choice(_SIZES)), max(1, int(0.4 * len(secondary))))
         candidates = secondary
         if self.tries % 2 == 0:
-            near = np.zeros(self._relations.shape[1])
+            near: Floats = np.zeros(self._relations.shape[1])
             near[random.choice(secondary)] = 1.0
             for _ in range(1 + int(random.random() < 0.5)):
-                near = (self._cells @ (self._relations @ near) > 0).astype(np.float64)
+                near = np.sign(np.asarray(self._cells @ (self._relations @ near)))
             candidates = secondary[near[secondary] > 0]
         return random.choice(candidates, min(size, len(candidates)), replace=False)

@@ -41,14 +41,15 @@ class Root:
         self._improved_at = -np.inf
         self._improvements = 0
 
-    def run(self, *, seconds: float) -> None:
-        """Go on until nothing is violated, progress stalls, or time is up."""
+    def run(self, *, seconds: float, rounds: float = np.inf) -> None:
+        """Go on until nothing is violated, progress stalls, or time or rounds are up."""
         search, master = self._search, self._master
         end = min(search.seconds + seconds, search.options.time_limit)
         # Between the points all cells move a little: flows do not mind, linear programmes do.
         between = bool(search.structure.in_network[search.problem.sensitive].any())
         progress = _Progress(search)
-        while not search.finished() and search.seconds < end:
+        last = search.iterations + rounds
+        while not search.finished() and search.seconds < end and search.iterations < last:
             search.iterations += 1
             if not master.solve():
                 self._exhausted()
