@@ -47,6 +47,7 @@ BOUND_LIMIT = 60.0
 
 PEER_SIZES = (5_000, 20_000)
 PEER_LIMIT = 600.0
+PEER_BOUND_LIMIT = 30.0
 PEER_ALGORITHMS = ("modular", "hypercube", "paths")
 
 CPU_NOTE = (
@@ -56,9 +57,10 @@ CPU_NOTE = (
 MEMORY_NOTE = "peak_gb: of the whole process; table_gb of it before the call"
 
 
-def scaling(out: Path) -> None:
+def scaling(out: Path, *notes: str) -> None:
     """Time and memory over the number of cells. Goes on where a run before was cut short."""
-    notes = [
+    remarks = [
+        *notes,
         f"generated tables, seed 1, {SHARE:g}% of the finest cells sensitive, weights are values; "
         "2d: two hierarchies of 3 levels below the total, 3d: of 3, 2 and 2",
         CPU_NOTE,
@@ -72,7 +74,7 @@ def scaling(out: Path) -> None:
         for size in sizes
     ]
     done = {(row["kind"], row["algorithm"], row["size"]): row for row in read_rows(path)}
-    with Results(path, columns, notes) as results:
+    with Results(path, columns, remarks) as results:
         for kind, algorithm, size, _ in asked:
             if (kind, algorithm, size) in done:
                 results.add(done[kind, algorithm, size])
@@ -84,9 +86,10 @@ def scaling(out: Path) -> None:
     draw_if_possible(path)
 
 
-def named(out: Path) -> None:
+def named(out: Path, *notes: str) -> None:
     """Real tables with a time limit, and 1H2D tables with their gap to the best bound known."""
-    notes = [
+    remarks = [
+        *notes,
         f"real tables: weights of the file, time limit {NAMED_LIMIT:g} s; 1H2D: generated, seed "
         f"1, weights are values, {BOUND_LIMIT:g} s for auto, which gives the bound",
         "best_bound: the largest that any algorithm has proven here; gap_pct: of the objective "
@@ -95,7 +98,7 @@ def named(out: Path) -> None:
         MEMORY_NOTE,
     ]
     columns = ("instance", "algorithm", "time_limit", *MEASURED, "safe", "best_bound", "gap_pct")
-    with Results(out / "large_tables_named.csv", columns, notes) as results:
+    with Results(out / "large_tables_named.csv", columns, remarks) as results:
         for name in NAMED:
             table = TableName(kind="file", name=name)
             runs = [
@@ -112,10 +115,11 @@ def named(out: Path) -> None:
             _add_with_gaps(results, name, runs)
 
 
-def peer(out: Path) -> None:
+def peer(out: Path, *notes: str) -> None:
     """Beside tau-ARGUS' modular method in the same run."""
     versions = peer_versions(peer_python())
-    notes = [
+    remarks = [
+        *notes,
         "peer: " + ", ".join(f"{name} {text}" for name, text in versions.items()),
         "generated tables with two hierarchies of 3 levels below the total, seed 1, weights are "
         f"values; sensitive: {SHARE:g}% of the finest cells (share) or the p% rule, p = 15 (p)",
@@ -123,7 +127,7 @@ def peer(out: Path) -> None:
         "decides itself what attackers know of each cell; all objectives are sums of the true "
         "weights, all exposed cells are counted in the whole table by tacit.audit",
         "seconds of tacit include its own audit, those of the peer include none; best_bound is "
-        f"what auto has proven in {BOUND_LIMIT:g} s",
+        f"what auto has proven in {PEER_BOUND_LIMIT:g} s",
         CPU_NOTE,
     ]
     columns = (
@@ -131,7 +135,7 @@ def peer(out: Path) -> None:
         *("objective", "suppressed", "exposed", "safe", "best_bound", "gap_pct"),
         *("cpu_to_peer", "objective_to_peer_pct"),
     )
-    with Results(out / "large_tables_peer.csv", columns, notes) as results:
+    with Results(out / "large_tables_peer.csv", columns, remarks) as results:
         for rule in ("share", "p"):
             for size in PEER_SIZES:
                 table = TableName(kind="2d", name=str(size), rule=rule)
@@ -140,7 +144,7 @@ def peer(out: Path) -> None:
                     (algorithm, run_alone(table, algorithm, time_limit=PEER_LIMIT))
                     for algorithm in PEER_ALGORITHMS
                 ]
-                runs.append(("auto", run_alone(table, "auto", time_limit=BOUND_LIMIT)))
+                runs.append(("auto", run_alone(table, "auto", time_limit=PEER_BOUND_LIMIT)))
                 bound = best_bound([run for _, run in runs])
                 for method, run in [("pytauargus modular", theirs), *runs]:
                     row = {"rule": rule, "method": method, **entries(run)}
@@ -151,7 +155,7 @@ def peer(out: Path) -> None:
                     results.add({name: row[name] for name in columns})
 
 
-PARTS: dict[str, Callable[[Path], None]] = {"scaling": scaling, "named": named, "peer": peer}
+PARTS: dict[str, Callable[..., None]] = {"scaling": scaling, "named": named, "peer": peer}
 
 
 def entries(run: Measured) -> dict[str, Entry]:
@@ -221,10 +225,13 @@ def main() -> None:
     )
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="which")
     parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
+    parser.add_argument(
+        "--note", nargs="*", default=[], help="lines for the head of the results: which source"
+    )
     asked = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a text stream here
     for part in asked.parts:
-        PARTS[part](asked.out)
+        PARTS[part](asked.out, *asked.note)
 
 
 if __name__ == "__main__":

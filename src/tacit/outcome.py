@@ -133,6 +133,8 @@ class Outcome:
         seed: The seed it ran with.
         message: A sentence for people, for instance why there is no safe solution.
         audit: The independent audit of the solution, once made.
+        exposed: Where there is no solution because the method was stopped: sensitive cells that
+            were still exposed, or not looked at, in what had been tried.
     """
 
     status: Status
@@ -144,6 +146,7 @@ class Outcome:
     seed: int = 1
     message: str = ""
     audit: Any = None
+    exposed: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         needs_solution = self.status in (Status.OPTIMAL, Status.FEASIBLE)

@@ -363,7 +363,8 @@ def _why_none(outcome: Outcome) -> str:
     if outcome.status is Status.INFEASIBLE:
         reason = outcome.message.replace("\n", "\n  ")
         return f"no safe outcome exists:\n  {reason}"
-    return "stopped before any safe outcome was known; allow more time (time_limit)"
+    told = f"\n  {outcome.message}" if outcome.message else ""
+    return f"stopped before any safe outcome was known; allow more time (time_limit){told}"
 
 
 def _audited_attackers(outcome: Outcome, given: Sequence[Attacker]) -> Sequence[Attacker]:

@@ -270,7 +270,8 @@ def write_outcome_json(
         "sensitive": len(problem.sensitive),
         "secondary": int(np.count_nonzero(changed & ~problem.is_sensitive)),
         **_solution_members(outcome, problem, changed),
-        "audit": _audit_member(outcome.audit),
+        "audit": _audit_member(outcome),
+        "message": outcome.message,
         "trace": [
             [_number(point.seconds), _number(point.objective), _number(point.bound)]
             for point in report.trace
@@ -317,7 +318,10 @@ def _solution_members(outcome: Outcome, problem: Problem, changed: Booleans) -> 
     return members
 
 
-def _audit_member(audit: Any) -> dict[str, Any] | None:
+def _audit_member(outcome: Outcome) -> dict[str, Any] | None:
+    audit = outcome.audit
+    if audit is None and outcome.exposed:
+        return {"safe": False, "checked": 0, "exposed": list(outcome.exposed)}
     if audit is None:
         return None
     return {

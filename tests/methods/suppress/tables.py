@@ -34,7 +34,7 @@ from tests.attack.tables import (
 
 EXACT = ["auto", "branch-and-cut"]
 """Algorithms that prove an optimum when they are given the time."""
-HEURISTIC = ["paths"]
+HEURISTIC = ["paths", "hypercube", "modular"]
 """Algorithms that promise a safe pattern only."""
 ALGORITHMS = [*EXACT, *HEURISTIC]
 

@@ -299,9 +299,10 @@ def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> in
         reason = outcome.message.replace("\n", "\n  ")
         print(f"tacit: {path}: no safe pattern exists{unwritten}:\n  {reason}", file=sys.stderr)
         return ExitCode.NO_SAFE_OUTCOME
+    told = f"\n  {outcome.message}" if outcome.message else ""
     print(
         f"tacit: {path}: stopped before any safe pattern was known{unwritten}; allow more time "
-        "with --time-limit",
+        f"with --time-limit{told}",
         file=sys.stderr,
     )
     return ExitCode.STOPPED

@@ -12,6 +12,8 @@ from tacit.problem import Floats
 
 _PULL = 0.5
 """The share of the way that the inner point follows the best point of a round."""
+_EVERY = 2
+"""Linear programmes make a point safe every so many rounds."""
 _AIR = 1.2
 """How much wider than a safe point the first inner point is."""
 
@@ -37,10 +39,6 @@ class Surroundings:
         found = self.separation.approach(point, wide)
         safe = self._repaired(found)
         if safe is None:
-            # Everything as wide as it may be is safe, if less wide than without end.
-            widest = np.where(model.is_free, model.widest(), 0.0)
-            if np.isfinite(widest).all():
-                search.offer(np.concatenate([widest, point[model.cell_ends :]]))
             return None
         search.offer(safe)
         inside = np.minimum(_AIR * safe, np.maximum(model.upper, safe))
@@ -60,7 +58,8 @@ class Surroundings:
     def safe_points(self, point: Floats, inside: Floats, found: Found) -> list[Floats]:
         """Points that are safe up to rounding, given what a walk inside has found."""
         points = [point + found.walked * (inside - point)]
-        if found.walked > 0:
+        is_costly = any(len(missed) for missed in found.missed)
+        if found.walked > 0 and (not is_costly or self._search.iterations % _EVERY == 0):
             repaired = self._repaired(found)
             if repaired is not None:
                 points.append(repaired)

@@ -25,8 +25,7 @@ def tightened(search: Search, ends: Floats) -> Floats:
     model = search.model
     ends = ends[: model.cell_ends].copy()
     opened = np.flatnonzero((ends[0::2] > 0) | (ends[1::2] > 0))
-    free = model.is_free.reshape(-1, 2).any(1)
-    cells = opened[free[opened]]
+    cells = opened[model.is_free_cell[opened]]
     attack = Attack(model.problem, model.knowledge(ends), structure=model.structure)
     try:
         answer = attack.reach(
@@ -51,7 +50,7 @@ def published(search: Search, ends: Floats) -> Intervals:
     lower = np.where(problem.value - lower < known.down, np.nextafter(lower, -np.inf), lower)
     step = search.options.round_to
     if step is not None:
-        free = model.is_free.reshape(-1, 2).any(1) & ((known.up > 0) | (known.down > 0))
+        free = model.is_free_cell & ((known.up > 0) | (known.down > 0))
         upper = np.where(free & np.isfinite(upper), _multiple(upper, step, np.ceil), upper)
         lower = np.where(free & np.isfinite(lower), _multiple(lower, step, np.floor), lower)
     return Intervals(np.maximum(lower, problem.lower), np.minimum(upper, problem.upper))

@@ -143,10 +143,7 @@ def approach(
             missing = outer_target[request] - at_outer
             # The next point lies further on, if only by rounding.
             share = share * (1.0 + 1e-9) + 1e-12
-            if gained <= missing:
-                share = 1.0
-            else:
-                share = min(1.0, max(share, missing / gained))
+            share = 1.0 if gained <= missing else min(1.0, max(share, missing / gained))
             if step + 2 >= most_steps:
                 share = 1.0
         walked[request] = share

@@ -103,6 +103,11 @@ class IntervalsModel:
         self.rows, self.right = self._rows()
 
     @property
+    def is_free_cell(self) -> Booleans:
+        """Cells with an end that may be opened."""
+        return self.is_free[0::2] | self.is_free[1::2]
+
+    @property
     def cell_ends(self) -> int:
         """How many places are rooms; the rest are reaches."""
         return len(self.is_free)

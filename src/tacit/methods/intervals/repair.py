@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
@@ -27,38 +26,39 @@ _CRUMB = 1e-7
 class Repair:
     """Cheapest deviations for the requests of one attacker outside networks.
 
-    The programme solved is the dual: every end is charged at most its weight for being opened,
-    and as much as it takes for going beyond the bound. Its rows are the cells left after the
-    totals have been eliminated; their prices are the deviation.
+    Every cell has three columns: its deviation within its rooms, which is free, and what goes
+    beyond them on either side.
     """
 
     def __init__(self, model: IntervalsModel, rival: Rival):
         self._model = model
         self._rival = rival
-        self._part = LinearPart(model, rival)
+        movable = (rival.room[0::2] > 0) | (rival.room[1::2] > 0)
+        movable[rival.cells] = True
+        self._cells = np.flatnonzero(movable & ~model.structure.in_network)
+        self._column = np.full(model.problem.cell_count, -1, np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+        self._ends = np.concatenate([2 * self._cells, 2 * self._cells + 1])
         self._lp: HighsModel | None = None
-        self._own: Integers | None = None
 
     def repair(
         self, point: Floats, requests: Integers, stop: Callable[[], bool] = lambda: False
     ) -> Floats | None:
         """The point with these requests met; None if that failed or was stopped."""
-        model, rival = self._model, self._rival
+        model, rival, ends = self._model, self._rival, self._ends
         point = point.copy()
         targets = rival.targets(point)
-        ends = self._part.ends
         free = model.is_free[ends]
-        known = model.capacity(rival, np.full(model.size, np.inf))[ends]
-        most = np.where(free, np.minimum(model.upper[ends], known), known)
+        most = np.minimum(np.where(free, model.upper[ends], 0.0), rival.room[ends])
         for number in requests.tolist():
             if stop():
                 return None
             unit = float(targets[number])
             if unit <= 0:
                 continue
-            capacity = np.minimum(model.capacity(rival, point)[ends] / unit, _FAR)
-            bound = np.maximum(np.minimum(most / unit, _FAR), capacity)
-            x = self._cheapest(int(number), capacity, bound)
+            capacity = model.capacity(rival, point)[ends]
+            beyond = np.clip((most - np.minimum(capacity, most)) / unit, 0.0, _FAR)
+            x = self._cheapest(number, np.minimum(capacity / unit, _FAR), beyond)
             if x is None:
                 return None
             # What the solver calls zero is not worth a room.
@@ -68,55 +68,43 @@ class Repair:
         np.minimum(point, np.maximum(model.upper, model.lower), out=point)
         return model.with_own_reaches(point)
 
-    def _cheapest(self, number: int, capacity: Floats, bound: Floats) -> Floats | None:
+    def _cheapest(self, number: int, capacity: Floats, beyond: Floats) -> Floats | None:
         """The cheapest deviation that moves the asked cell by one unit."""
         lp = self._lp = self._lp or self._start()
-        count = len(self._part.cells)
-        self._turn(number)
-        cost = np.concatenate([capacity, bound])
-        column = int(self._part.column[self._rival.cells[number]])
-        here, back = (column, count + column)
-        if self._rival.sides[number] < 0:
-            here, back = back, here
-        # The asked cell moves one unit, no more and no less.
-        cost[[here, back]] = 1.0, -1.0
-        lp.set_cost(np.arange(len(cost)), cost)
+        count = len(self._cells)
+        lower = np.concatenate([-capacity[count:], np.zeros(2 * count)])
+        upper = np.concatenate([capacity[:count], beyond])
+        column = int(self._column[self._rival.cells[number]])
+        lower[column] = upper[column] = self._rival.sides[number]
+        upper[[count + column, 2 * count + column]] = 0.0
+        lp.set_bounds(np.arange(3 * count), lower, upper)
         for cold in (False, True):
             try:
-                solution = lp.solve(cold=cold)
+                solution = lp.solve(cold=cold, strategy="dual")
             except SolverError:
                 continue
             if solution.status == "optimal":
-                return np.asarray(self._part.sums @ solution.row_dual)
+                x = solution.x
+                return np.asarray(x[:count] + x[count : 2 * count] - x[2 * count :])
         return None
 
-    def _turn(self, number: int) -> None:
-        """Let the asked cell's own charges run free, and no other's."""
-        lp, count = self._lp, len(self._part.cells)
-        assert lp is not None
-        if self._own is not None:
-            lp.set_bounds(self._own, np.zeros(4), self._most[self._own])
-        column = int(self._part.column[self._rival.cells[number]])
-        self._own = column + count * np.arange(4)
-        lp.set_bounds(self._own, np.zeros(4), np.array([np.inf, np.inf, 0.0, 0.0]))
-
     def _start(self) -> HighsModel:
-        part, model = self._part, self._model
-        weight = model.weight[part.ends]
+        model, structure = self._model, self._model.structure
+        part = sparse.csr_array(structure.A[:, self._cells])
+        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
+        A = sparse.csr_array(part[rows])
+        zeros, nothing = np.zeros(len(rows)), np.zeros(3 * len(self._cells))
+        weight = model.weight[self._ends]
         positive = weight[weight > 0]
         middle = float(np.median(positive)) if len(positive) else 1.0
         # What costs nothing is not opened for nothing, either.
-        price = np.maximum(weight / middle, 1e-6)
-        price[~model.is_free[part.ends]] = np.inf
-        self._most = np.concatenate([price, np.full(len(part.ends), np.inf)])
-        rest = part.rest.shape[0]
-        zeros = np.zeros(part.sums.shape[1])
-        both = [part.sums.T, -part.sums.T]
+        cost = np.maximum(weight / middle, 1e-6)
         return HighsModel(
-            sparse.csr_array(sparse.hstack([*both, *both, part.rest.T])),
+            sparse.csr_array(sparse.hstack([A, A, -A])),
             row_lower=zeros,
             row_upper=zeros,
-            lower=np.concatenate([np.zeros(len(self._most)), np.full(rest, -np.inf)]),
-            upper=np.concatenate([self._most, np.full(rest, np.inf)]),
+            lower=nothing,
+            upper=nothing,
+            cost=np.concatenate([np.zeros(len(self._cells)), cost]),
             tolerance=1e-7,
         )

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.intervals.finish import cost, published, tightened
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
@@ -110,6 +111,9 @@ def intervals(
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.confirm()
+    if search.best is None and search.fallback is not None:
+        search.offer(search.fallback)
+        search.confirm()
     search.finished()
     outcome = _outcome(search)
     observer.on_end(outcome)
@@ -195,37 +199,66 @@ def refuse(problem: Problem, tolerance: float) -> list[str]:
 def obstacles(search: Search) -> list[str]:
     """Why the table cannot be protected even with the widest intervals; empty if it can."""
     told: list[str] = []
+    rooms = search.model.least_point()
     for rival in search.model.rivals:
-        missed, names = _out_of_reach(search, rival)
+        missed, names = _out_of_reach(search, rival, rooms)
         told += [
             f"{search.problem.name_cell(cell)} cannot be protected against "
             f"{rival.attacker.name} attackers: {_reason(search, cell, name)}"
             for cell, name in zip(missed, names, strict=True)
         ]
+    if not told and np.isfinite(rooms).all():
+        search.fallback = rooms
     return told
 
 
-def _out_of_reach(search: Search, rival: Rival) -> tuple[list[int], list[str]]:
-    """Cells with levels that even the widest intervals miss, and which levels."""
+def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int], list[str]]:
+    """Cells with levels that even the widest intervals miss, and which levels.
+
+    The rooms are opened, in place, for tables that show the others to be within reach.
+    """
     model = search.model
     cells, levels, sliding = levels_against(model, rival)
     both = Requests.both_sides(cells, *np.maximum(levels, sliding))
-    answer = model.answer(rival, model.widest(), both, progress=lambda _: search.out_of_time())
+    answer = model.answer(
+        rival, model.widest(), both, progress=lambda _: search.observer.should_stop()
+    )
     amount = answer.amount.reshape(2, -1)
-    asked = np.concatenate([levels, sliding[None]])
+    levels_asked = np.concatenate([levels, sliding[None]])
     reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
+    wanted = np.maximum(levels, sliding).ravel()
+    _open(search.model, rooms, answer, both, np.minimum(wanted, answer.amount))
+    if not answer.answered.all():
+        rooms[:] = np.inf
     # What could not be looked at in time is not called impossible.
     known = answer.answered.reshape(2, -1).all(0)
-    short = known & (reached < asked * (1 - TOLERANCE))
+    short = known & (reached < levels_asked * (1 - TOLERANCE))
     names = np.array(["upper", "lower", "sliding"])
     missed = np.flatnonzero(short.any(0))
     return cells[missed].tolist(), [" and ".join(names[short[:, at]]) for at in missed.tolist()]
 
 
+def _open(
+    model: IntervalsModel, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats
+) -> None:
+    """Open rooms for the tables of an answer, as far as they are wanted, in place."""
+    tables = sparse.coo_array(answer.deviations)
+    moved = np.bincount(
+        tables.row,
+        np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
+        minlength=len(asked),
+    )
+    shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
+    data = tables.data * shrink[tables.row]
+    ends = 2 * tables.col + (data < 0)
+    free = model.is_free[ends]
+    np.maximum.at(rooms, ends[free], np.abs(data)[free])
+
+
 def _reason(search: Search, cell: int, levels: str) -> str:
     model = search.model
     columns = model.structure.columns
-    useful = (model.is_free | model.is_withheld).reshape(-1, 2).any(1)
+    useful = model.is_free_cell | model.is_withheld[0::2]
     if not useful[cell]:
         return f"it must be published or cannot vary, so that its {levels} level is out of reach"
     company = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))

@@ -39,6 +39,7 @@ class Search:
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stopped_by: Why the search ended, once it has.
+        fallback: A point that is safe but wide, for when there was no time for more.
     """
 
     def __init__(self, model: IntervalsModel, options: IntervalsOptions, observer: Observer):
@@ -51,6 +52,7 @@ class Search:
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
+        self.fallback: Floats | None = None
         self._offered: Floats | None = None
         self._offered_objective = np.inf
         self._start = time.monotonic()

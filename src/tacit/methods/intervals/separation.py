@@ -209,7 +209,7 @@ class _Cuts:
         place = rival.place[requests]
         sliding = np.flatnonzero(place >= 0)
         level = np.where(place >= 0, 0.0, rival.level[requests])
-        right = level - np.bincount(row, number, minlength=count)
+        right = level - np.bincount(row, number, minlength=count).astype(np.float64)
         charged = ~(known | tiny)
         entries = (
             np.concatenate([charge[charged], np.full(len(sliding), -1.0)]),

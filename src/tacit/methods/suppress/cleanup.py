@@ -20,14 +20,26 @@ from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
 
 
-def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> Booleans:
+def clean_up(
+    search: Search,
+    hidden: Booleans,
+    guide: Floats | None = None,
+    *,
+    seconds: float = np.inf,
+) -> Booleans:
     """A safe pattern within a safe one, from which no single cell can be published alone.
 
     Cells are tried dearest first; among equals those that the guide likes least.
+
+    Args:
+        search: The run.
+        hidden: A safe pattern.
+        guide: How much a relaxation likes each cell, from 0 to 1.
+        seconds: Stop after this time with what has been achieved, which is safe at any time.
     """
     if search.finished():
         return hidden
-    hidden = _guarded_clean_up(search, hidden, guide)
+    hidden = _guarded_clean_up(search, hidden, guide, search.seconds + seconds)
     if any(len(rival.separator.sliding()[0]) for rival in search.rivals):
         # Guards share sliding levels out between the sides once and for all; the attacker
         # looks at both sides anew.
@@ -41,20 +53,27 @@ def clean_up(search: Search, hidden: Booleans, guide: Floats | None = None) -> B
     return hidden
 
 
-def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None) -> Booleans:
+def _guarded_clean_up(
+    search: Search, hidden: Booleans, guide: Floats | None, end: float
+) -> Booleans:
     hidden = hidden.copy()
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
     if len(search.rivals) == 1 and search.rivals[0].is_plain:
-        _by_components(search, search.rivals[0], hidden, order)
-    else:
-        _one_by_one(search, hidden, order, lambda: _guards(search, hidden))
+        _by_components(search, search.rivals[0], hidden, order, end)
+        return hidden
+    while len(order):
+        order = _one_by_one(search, hidden, order, lambda: _guards(search, hidden), end)
     return hidden
 
 
 def _one_by_one(
-    search: Search, hidden: Booleans, order: Integers, guards_now: Callable[[], list[Guard]]
+    search: Search,
+    hidden: Booleans,
+    order: Integers,
+    guards_now: Callable[[], list[Guard]],
+    end: float,
 ) -> Integers:
     """Publish cells again as long as all guards agree, in place; returns what is left to try.
 
@@ -65,7 +84,7 @@ def _one_by_one(
     left = len(order)
     published = 0
     for number, cell in enumerate(order.tolist()):
-        if search.finished():
+        if search.finished() or search.seconds > end:
             return order[:0]
         if len(_spared(search, hidden, np.array([cell]))) and _all_agree(guards, cell):
             hidden[cell] = False
@@ -75,13 +94,15 @@ def _one_by_one(
     return order[:0]
 
 
-def _by_components(search: Search, rival: Rival, hidden: Booleans, order: Integers) -> None:
+def _by_components(
+    search: Search, rival: Rival, hidden: Booleans, order: Integers, end: float
+) -> None:
     """Publish cells again, in place, part by part: what one cell protects lies in its own part.
 
     Parts that are networks are left to a kernel. The others may fall apart while cells are
     published; then what is left is looked at in the same way.
     """
-    while len(order) and not search.finished():
+    while len(order) and not search.finished() and search.seconds <= end:
         targets = search.targets(rival, hidden)
         shrunk = search.attack(rival, hidden).shrunk
         place = shrunk.place[order]
@@ -100,7 +121,7 @@ def _by_components(search: Search, rival: Rival, hidden: Booleans, order: Intege
             def guards_now(part: Component = component, asked: Requests = asked) -> list[Guard]:
                 return [LinearGuard(search, rival, part.cells, asked)]
 
-            left.append(_one_by_one(search, hidden, mine, guards_now))
+            left.append(_one_by_one(search, hidden, mine, guards_now, end))
         order = np.concatenate([*left, order[:0]])
 
 

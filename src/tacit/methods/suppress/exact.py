@@ -64,10 +64,13 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
     from tacit.methods.suppress.modular import protect_by_modules
 
     outside = search.secondary & ~search.structure.in_network
+    # What the relaxation suggests later is worth more of the time than this first pattern.
+    is_last = int(search.secondary.sum()) > _TOO_LARGE
+    seconds = np.inf if is_last else 0.1 * search.options.time_limit
     if int(outside.sum()) > _BY_MODULES:
-        protect_by_modules(search)
+        protect_by_modules(search, clean_up_seconds=seconds)
     else:
-        first_pattern(search, constructor)
+        first_pattern(search, constructor, clean_up_seconds=seconds)
 
 
 def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
@@ -9,7 +11,7 @@ from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Booleans
 
 
-def finish(search: Search, hidden: Booleans) -> None:
+def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf) -> None:
     """Audit a pattern over all relations, repair what is exposed and publish what is not needed.
 
     Where no repair is found, for instance because fewer cells may be suppressed than the
@@ -21,9 +23,9 @@ def finish(search: Search, hidden: Booleans) -> None:
         if safe is not None:
             # Something safe to fall back on should time run out during the clean-up.
             search.offer(safe)
-            search.offer(clean_up(search, safe))
+            search.offer(clean_up(search, safe, seconds=clean_up_seconds))
     if search.best is None and not search.finished():
-        first_pattern(search, constructor)
+        first_pattern(search, constructor, clean_up_seconds=clean_up_seconds)
 
 
 def conclude(search: Search) -> None:

@@ -54,9 +54,9 @@ def modular(search: Search) -> None:
     conclude(search)
 
 
-def protect_by_modules(search: Search) -> None:
+def protect_by_modules(search: Search, *, clean_up_seconds: float = np.inf) -> None:
     """The same, but something else may follow."""
-    finish(search, _Modular(search).pattern())
+    finish(search, _Modular(search).pattern(), clean_up_seconds=clean_up_seconds)
 
 
 @dataclasses.dataclass(eq=False)

@@ -136,7 +136,8 @@ class Root:
         for threshold in (0.6, 0.9):
             hidden = self._constructor.construct(guide > threshold, guide)
             if hidden is not None:
-                search.offer(clean_up(search, hidden, guide))
+                seconds = 0.1 * search.options.time_limit
+                search.offer(clean_up(search, hidden, guide, seconds=seconds))
             if search.finished():
                 break
 

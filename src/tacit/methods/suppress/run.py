@@ -186,6 +186,13 @@ def _outcome(search: Search) -> Outcome:
     message = ""
     if status is Status.INFEASIBLE:
         message = "no pattern meets all conditions at once, the number of cells included"
+    exposed: tuple[int, ...] = ()
+    if status is Status.INTERRUPTED:
+        exposed = tuple(search.unprotected.tolist())
+        message = (
+            f"{len(exposed)} of {len(problem.sensitive)} sensitive cells were still exposed or not "
+            f"looked at: {problem.name_cells(exposed)}"
+        )
     return Outcome(
         status=status,
         stopped_by=search.stopped_by or "exhausted",
@@ -202,4 +209,5 @@ def _outcome(search: Search) -> Outcome:
         seed=options.seed,
         message=message,
         audit=checked,
+        exposed=exposed,
     )

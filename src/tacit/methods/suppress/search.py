@@ -72,6 +72,8 @@ class Search:
         iterations: Rounds of the algorithm's outer loop.
         stopped_by: Why the search ended, once it has.
         reasons: Why no pattern is safe, once that is known.
+        unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
+            not looked at; at first all.
     """
 
     def __init__(
@@ -102,6 +104,7 @@ class Search:
         self.iterations = 0
         self.stopped_by = ""
         self.reasons: list[str] = []
+        self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
         self._start = time.monotonic()
         self._trace: list[TracePoint] = []
@@ -222,6 +225,9 @@ class Search:
                 found.append((rival, missed))
         if not found:
             self._found_safe = hidden.copy()
+        self.unprotected = np.unique(
+            np.concatenate([np.zeros(0, np.int64), *(missed.cells for _, missed in found)])
+        )
         return found
 
     def _missed(self, rival: Rival, hidden: Booleans) -> Requests:

@@ -63,7 +63,9 @@ def _reason(search: Search, cell: int, missed: Requests) -> str:
     )
 
 
-def first_pattern(search: Search, constructor: Constructor) -> None:
+def first_pattern(
+    search: Search, constructor: Constructor, *, clean_up_seconds: float = np.inf
+) -> None:
     """Find a safe pattern quickly and offer it.
 
     A safe pattern shows that nothing stands in the way. Only where none is found it is asked
@@ -71,7 +73,7 @@ def first_pattern(search: Search, constructor: Constructor) -> None:
     """
     hidden = constructor.construct()
     if hidden is not None and search.offer(hidden):
-        search.offer(clean_up(search, hidden))
+        search.offer(clean_up(search, hidden, seconds=clean_up_seconds))
     if search.best is None and not search.finished():
         search.reasons = obstacles(search)
         if search.reasons:
