@@ -284,3 +284,20 @@ def test_ctrl_c_while_a_solver_is_at_work(
     assert outcome.stopped_by == "user"
     known = [objective for _, objective in observer.told("solution")]
     assert outcome.status is (Status.FEASIBLE if known else Status.INTERRUPTED)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_run_without_a_safe_pattern_tells_what_is_exposed(algorithm: str) -> None:
+    """Stopped at once, a run names the sensitive cells that nothing protects yet."""
+    problem = table("3-D", 1)
+
+    class Impatient(Observer):
+        def should_stop(self) -> bool:
+            return True
+
+    outcome = suppress(problem, algorithm=algorithm, observer=Impatient())  # type: ignore[arg-type]  # names of a list
+    assert outcome.status is Status.INTERRUPTED
+    assert outcome.solution is None
+    assert set(outcome.exposed) <= set(problem.sensitive.tolist())
+    assert len(outcome.exposed) > 0
+    assert f"{len(outcome.exposed)} of {len(problem.sensitive)} sensitive cells" in outcome.message

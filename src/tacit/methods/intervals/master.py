@@ -45,6 +45,7 @@ class Master:
         self._price = float(np.median(weight)) if len(weight) else 1.0
         self._rows: sparse.csr_array[Any, Any] = sparse.csr_array((0, model.size))
         self._right = np.zeros(0)
+        self._scale = np.zeros(0)
         self._keys = np.zeros(0, np.int64)
         self._idle = np.zeros(0, np.int64)
         self._steady = model.rows.shape[0]
@@ -57,6 +58,8 @@ class Master:
             cost=model.weight[self._columns] / self._price,
             tolerance=1e-7,
         )
+        self._most_reach = model.upper.copy()
+        self._most_reach[: model.cell_ends] = 0.0
         self._lp.set_option("random_seed", search.options.seed)
         self._append(model.rows, model.right, np.full(self._steady, -1))
         self.point = model.least_point()
@@ -68,9 +71,14 @@ class Master:
 
     def add(self, rows: sparse.csr_array[Any, Any], right: Floats) -> int:
         """Add cuts `rows point >= right`; returns how many are new."""
-        least = np.asarray(rows @ self._model.lower)
+        model = self._model
+        # A row that nothing can violate is of no use; only reaches have negative entries.
+        falling = rows.multiply(rows < 0)
+        least = np.asarray((rows - falling) @ model.lower + falling @ self._most_reach)
         empty = np.diff(rows.indptr) == 0
-        needed = np.flatnonzero(np.isfinite(right) & ~empty & (least < right * (1 - 1e-12)))
+        needed = np.flatnonzero(
+            np.isfinite(right) & ~empty & (least < right - 1e-12 * np.abs(right))
+        )
         fresh, keys = [], []
         for row in needed.tolist():
             entries = slice(rows.indptr[row], rows.indptr[row + 1])
@@ -100,7 +108,7 @@ class Master:
         self._lp.add_rows(part, rest / scale, np.full(len(right), np.inf))
         self._rows = sparse.csr_array(sparse.vstack([self._rows, rows]))
         self._right = np.concatenate([self._right, right])
-        self._scale = np.concatenate([getattr(self, "_scale", np.zeros(0)), scale])
+        self._scale = np.concatenate([self._scale, scale])
         self._keys = np.concatenate([self._keys, keys])
         self._idle = np.concatenate([self._idle, np.zeros(len(right), np.int64)])
 
@@ -139,10 +147,10 @@ class Master:
         costly = model.weight > 0
         most[costly] = np.minimum(most[costly], self._search.cutoff / model.weight[costly])
         most = np.maximum(most, model.lower)
+        room = np.where(reduced > 0, model.lower, most)
         # On an end without bound and cost, a negative price is rounding.
-        reduced = np.where(np.isinf(most) & (reduced < 0), 0.0, reduced)
-        least = np.where(reduced > 0, reduced * model.lower, 0.0)
-        least[reduced < 0] = (reduced * most)[reduced < 0]
+        counted = np.flatnonzero((reduced != 0) & np.isfinite(room))
+        least = reduced[counted] * room[counted]
         return float(prices @ self._right + least.sum())
 
     def _watch(self, prices: Floats) -> None:

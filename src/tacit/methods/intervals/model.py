@@ -139,7 +139,8 @@ class IntervalsModel:
 
     def objective(self, point: Floats) -> float:
         """What the intervals of a point cost."""
-        used = self.weight > 0
+        # Reaches cost nothing; ends that cost nothing may be infinite.
+        used = np.flatnonzero(self.weight > 0)
         return float(self.weight[used] @ point[used])
 
     def _rival(self, attacker: Attacker) -> Rival:

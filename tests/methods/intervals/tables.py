@@ -1,0 +1,165 @@
+"""The intervals problem done the obvious way: one dense linear programme in absolute values.
+
+This is (3) of paper 000 with attackers and sliding levels: for every attacker, sensitive cell
+and side a table of its own, between published ends that are variables. Nothing here knows of
+deviations, cuts or networks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from tacit.attack.audit import audit
+from tacit.attack.knowledge import Attacker
+from tacit.outcome import Intervals, Outcome, Status
+from tacit.problem import Booleans, Floats, Problem
+from tests.attack.tables import extreme, magnitude
+
+ALGORITHMS = ["auto", "benders", "monolithic"]
+
+minimise: Any = linprog
+"""Its stubs know no bounds as an array."""
+
+
+def obvious_optimum(
+    problem: Problem,
+    *,
+    attackers: tuple[Attacker, ...] = (),
+    lower_weight: Floats | None = None,
+    upper_weight: Floats | None = None,
+    allowed: Booleans | None = None,
+    withheld: Booleans | None = None,
+) -> float | None:
+    """The least cost of safe intervals; None if there are none."""
+    p, n = problem, problem.cell_count
+    below = p.weight if lower_weight is None else lower_weight
+    above = p.weight if upper_weight is None else upper_weight
+    free = ~p.must_publish if allowed is None else allowed & ~p.must_publish
+    gone = np.zeros(n, bool) if withheld is None else withheld
+    free = free & ~gone
+    A = p.relations.toarray()
+    # Published ends: columns 0 to n - 1 are lower, n to 2 n - 1 upper ones.
+    low = [*np.where(free, p.lower, p.value), *p.value]
+    high = [*p.value, *np.where(free, p.upper, p.value)]
+    tables = []
+    for attacker in attackers or (Attacker(),):
+        for at, cell in enumerate(p.sensitive.tolist()):
+            if cell in attacker.known and cell in attacker.own:
+                continue
+            tables += [(attacker, cell, side, at) for side in (1, -1)]
+    total = n * (2 + len(tables))
+    rows, right, equal, equal_right = [], [], [], []
+    for number, (attacker, cell, side, at) in enumerate(tables):
+        start = n * (2 + number)
+        for relation, rhs in zip(A, p.rhs, strict=True):
+            row = np.zeros(total)
+            row[start : start + n] = relation
+            equal.append(row)
+            equal_right.append(rhs)
+        smallest = np.where(free | gone, p.lower, p.value)
+        largest = np.where(free | gone, p.upper, p.value)
+        public = smallest[cell], largest[cell]
+        for known in (*attacker.known, *attacker.colluding):
+            smallest[known] = largest[known] = p.value[known]
+        for known, amount in attacker.at_least.items():
+            smallest[known] = max(smallest[known], amount)
+        for known, amount in attacker.at_most.items():
+            largest[known] = min(largest[known], amount)
+        if cell in attacker.colluding or cell in attacker.own:
+            smallest[cell], largest[cell] = public
+        level = p.upper_level[at] if side > 0 else p.lower_level[at]
+        if side > 0:
+            smallest[cell] = max(smallest[cell], p.value[cell] + level)
+        else:
+            largest[cell] = min(largest[cell], p.value[cell] - level)
+        low += [*smallest]
+        high += [*largest]
+        for other in np.flatnonzero(free):
+            row = np.zeros(total)
+            row[start + other], row[other] = -1.0, 1.0
+            rows.append(row)
+            right.append(0.0)
+            row = np.zeros(total)
+            row[start + other], row[n + other] = 1.0, -1.0
+            rows.append(row)
+            right.append(0.0)
+        if side < 0:
+            row = np.zeros(total)
+            row[start + cell], row[start - n + cell] = 1.0, -1.0
+            rows.append(row)
+            right.append(-float(p.sliding_level[at]))
+    bounds = np.column_stack([np.array(low, float), np.array(high, float)])
+    if (bounds[:, 0] > bounds[:, 1] + 1e-9).any():
+        return None
+    bounds[:, 1] = np.maximum(bounds[:, 0], bounds[:, 1])
+    cost = np.zeros(total)
+    cost[:n] = np.where(free, -below, 0.0)
+    cost[n : 2 * n] = np.where(free, above, 0.0)
+    unit = 2.0 ** np.floor(np.log2(magnitude(p)))
+    answer = minimise(
+        cost,
+        A_ub=np.array(rows).reshape(-1, total),
+        b_ub=np.array(right) / unit,
+        A_eq=np.array(equal).reshape(-1, total),
+        b_eq=np.array(equal_right) / unit,
+        bounds=bounds / unit,
+        method="highs",
+    )
+    if answer.status == 2:
+        return None
+    assert answer.status == 0, answer.message
+    offset = float((np.where(free, above - below, 0.0) * p.value).sum())
+    return float(answer.fun * unit) - offset
+
+
+def published(outcome: Outcome) -> Intervals:
+    """The intervals of an outcome that must have them."""
+    assert isinstance(outcome.solution, Intervals)
+    return outcome.solution
+
+
+def assert_sound(outcome: Outcome, problem: Problem, attackers: tuple[Attacker, ...] = ()) -> None:
+    """What must hold of every outcome, however it came about."""
+    report = outcome.report
+    assert outcome.method == "intervals"
+    assert outcome.stopped_by
+    if outcome.solution is None:
+        assert outcome.status in (Status.INFEASIBLE, Status.INTERRUPTED)
+        assert report.objective is None
+        assert bool(outcome.message) == (outcome.status is Status.INFEASIBLE)
+        return
+    found = published(outcome)
+    assert (found.lower <= problem.value).all()
+    assert (found.upper >= problem.value).all()
+    assert (found.lower >= problem.lower).all()
+    assert (found.upper <= problem.upper).all()
+    exact = problem.must_publish
+    assert np.array_equal(found.lower[exact], problem.value[exact])
+    assert np.array_equal(found.upper[exact], problem.value[exact])
+    s, slack = problem.sensitive, 1e-7 * magnitude(problem)
+    if not attackers:
+        assert (found.upper[s] - problem.value[s] >= problem.upper_level - slack).all()
+        assert (problem.value[s] - found.lower[s] >= problem.lower_level - slack).all()
+        assert (found.upper[s] - found.lower[s] >= problem.sliding_level - slack).all()
+    assert report.objective is not None
+    assert report.bound <= report.objective * (1 + 1e-12)
+    assert outcome.audit.safe
+    outcome.audit.check()
+    assert audit(problem, found, attackers=attackers, cells="sensitive", tolerance=None).safe
+    objectives = [point.objective for point in report.trace if point.objective is not None]
+    assert objectives == sorted(objectives, reverse=True)
+    bounds = [point.bound for point in report.trace]
+    assert bounds == sorted(bounds)
+
+
+def assert_told_apart(outcome: Outcome, problem: Problem) -> None:
+    """Every published interval is what a reader can deduce from all of them (brute force)."""
+    found = published(outcome)
+    slack = 1e-6 * magnitude(problem)
+    for cell in np.flatnonzero(found.upper > found.lower).tolist():
+        for side, end in ((-1, found.lower[cell]), (1, found.upper[cell])):
+            deduced = extreme(problem, found.lower, found.upper, cell, side)
+            assert deduced == end or abs(deduced - end) <= slack
