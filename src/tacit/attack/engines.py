@@ -26,7 +26,7 @@ GAP_TOLERANCE = 1e-7
 
 SolverFactory = Callable[..., LinearSolver]
 
-_LARGE = 400
+_LARGE = 1000
 """From this number of cells on, cells nearby are asked first."""
 
 

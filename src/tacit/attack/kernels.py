@@ -130,7 +130,7 @@ def cells_near(
     seen_cell: npt.NDArray[np.int64],
     seen_row: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], bool]:
-    """Usable cells around a cell, the nearest first, at least `size` of them if there are.
+    """Usable cells around a cell, the nearest first: `size` of them, up to three times that.
 
     Two cells are neighbours when they share a relation. `seen_cell` and `seen_row` are work
     space: entries equal to the stamp count as seen, so that nothing needs to be cleared.
@@ -138,15 +138,15 @@ def cells_near(
     Returns:
         The cells, and whether these are all that can be reached.
     """
-    found = np.empty(min(2 * size + 64, len(usable)), np.int64)
+    found = np.empty(3 * size + 64, np.int64)
     found[0] = cell
     seen_cell[cell] = stamp
     count = 1
     front = 0
     while front < count and count < size:
-        # A layer is taken as a whole: half a layer would not close any deviation.
+        # A layer is taken as a whole if it is not too large: half a layer closes few deviations.
         layer = count
-        while front < layer:
+        while front < layer and count < 3 * size:
             here = found[front]
             front += 1
             for position in range(cell_start[here], cell_start[here + 1]):

@@ -17,7 +17,7 @@ from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 
-SIZES = (120, 1200)
+SIZES = (40, 150)
 """Numbers of cells that count as near: first few, then more."""
 
 _FAR = 1e3

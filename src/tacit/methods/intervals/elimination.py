@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.shrink import Structure
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Integers
 
@@ -35,11 +34,8 @@ class Elimination:
     rest: sparse.csr_array[Any, Any]
 
     @classmethod
-    def of(cls, structure: Structure, cells: Integers) -> Elimination:
-        """Eliminate totals among the given cells; the other cells do not move."""
-        part = sparse.csr_array(structure.A[:, cells])
-        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
-        A = sparse.csr_array(part[rows])
+    def of(cls, A: sparse.csr_array[Any, Any]) -> Elimination:
+        """Eliminate totals from relations."""
         sums, used = _substituted(A)
         rest = sparse.csr_array(A[~used] @ sums)
         rest.data[np.abs(rest.data) < 1e-9] = 0.0
@@ -115,6 +111,7 @@ class LinearPart:
         cells: Their numbers.
         column: For each cell of the table its place among them; -1 for others.
         ends: All their upper ends, then all their lower ends.
+        relations: The relations among them.
         sums: How each of them adds up from the cells that are left.
         rest: Relations among the cells that are left.
     """
@@ -127,5 +124,8 @@ class LinearPart:
         self.column = np.full(model.problem.cell_count, -1, np.int64)
         self.column[self.cells] = np.arange(len(self.cells))
         self.ends = np.concatenate([2 * self.cells, 2 * self.cells + 1])
-        found = Elimination.of(structure, self.cells)
+        part = sparse.csr_array(structure.A[:, self.cells])
+        rows = (np.diff(part.indptr) > 0) & structure.essential
+        self.relations = sparse.csr_array(part[np.flatnonzero(rows)])
+        found = Elimination.of(self.relations)
         self.sums, self.rest = found.sums, found.rest

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
+from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
@@ -33,19 +34,14 @@ class Repair:
     def __init__(self, model: IntervalsModel, rival: Rival):
         self._model = model
         self._rival = rival
-        movable = (rival.room[0::2] > 0) | (rival.room[1::2] > 0)
-        movable[rival.cells] = True
-        self._cells = np.flatnonzero(movable & ~model.structure.in_network)
-        self._column = np.full(model.problem.cell_count, -1, np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
-        self._ends = np.concatenate([2 * self._cells, 2 * self._cells + 1])
+        self._part = LinearPart(model, rival)
         self._lp: HighsModel | None = None
 
     def repair(
         self, point: Floats, requests: Integers, stop: Callable[[], bool] = lambda: False
     ) -> Floats | None:
         """The point with these requests met; None if that failed or was stopped."""
-        model, rival, ends = self._model, self._rival, self._ends
+        model, rival, ends = self._model, self._rival, self._part.ends
         point = point.copy()
         targets = rival.targets(point)
         free = model.is_free[ends]
@@ -71,10 +67,10 @@ class Repair:
     def _cheapest(self, number: int, capacity: Floats, beyond: Floats) -> Floats | None:
         """The cheapest deviation that moves the asked cell by one unit."""
         lp = self._lp = self._lp or self._start()
-        count = len(self._cells)
+        count = len(self._part.cells)
         lower = np.concatenate([-capacity[count:], np.zeros(2 * count)])
         upper = np.concatenate([capacity[:count], beyond])
-        column = int(self._column[self._rival.cells[number]])
+        column = int(self._part.column[self._rival.cells[number]])
         lower[column] = upper[column] = self._rival.sides[number]
         upper[[count + column, 2 * count + column]] = 0.0
         lp.set_bounds(np.arange(3 * count), lower, upper)
@@ -89,12 +85,9 @@ class Repair:
         return None
 
     def _start(self) -> HighsModel:
-        model, structure = self._model, self._model.structure
-        part = sparse.csr_array(structure.A[:, self._cells])
-        rows = np.flatnonzero((np.diff(part.indptr) > 0) & structure.essential)
-        A = sparse.csr_array(part[rows])
-        zeros, nothing = np.zeros(len(rows)), np.zeros(3 * len(self._cells))
-        weight = model.weight[self._ends]
+        A = self._part.relations
+        zeros, nothing = np.zeros(A.shape[0]), np.zeros(3 * len(self._part.cells))
+        weight = self._model.weight[self._part.ends]
         positive = weight[weight > 0]
         middle = float(np.median(positive)) if len(positive) else 1.0
         # What costs nothing is not opened for nothing, either.
@@ -105,6 +98,6 @@ class Repair:
             row_upper=zeros,
             lower=nothing,
             upper=nothing,
-            cost=np.concatenate([np.zeros(len(self._cells)), cost]),
+            cost=np.concatenate([np.zeros(len(self._part.cells)), cost]),
             tolerance=1e-7,
         )

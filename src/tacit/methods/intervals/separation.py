@@ -20,20 +20,14 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.reach import TOLERANCE
-from tacit.errors import SolverError
 from tacit.methods.intervals.elimination import LinearPart
+from tacit.methods.intervals.limits import VIOLATION, limit_programme
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
-from tacit.solver.highs import HighsModel, Strategy
-
-VIOLATION = 1e-7
-"""A request is met when it misses its target by at most this share."""
 
 _STEPS = 25
-_FAR = 1e4
-"""Rooms beyond so many times the target make no difference."""
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+_FAR = 1e6
+"""Rooms beyond so many times the largest target make no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +73,13 @@ class Separation:
         repaired = point.copy()
         missed = []
         for rival, walk in zip(model.rivals, self._linear, strict=True):
-            outer = model.capacity(rival, point)
-            inner = outer if inside is None else model.capacity(rival, inside)
             targets = rival.targets(point)
             inner_targets = targets if inside is None else rival.targets(inside)
+            far = _FAR * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
+            outer = np.minimum(model.capacity(rival, point), far)
+            inner = outer
+            if inside is not None:
+                inner = np.minimum(model.capacity(rival, inside), far)
             in_network = model.structure.in_network[rival.cells]
             way = _Way(rival, outer, inner, targets, inner_targets, inside is not None)
             share = np.zeros(len(targets))
@@ -239,8 +236,8 @@ class _LinearWalk:
         self._model = model
         self._rival = rival
         part = LinearPart(model, rival)
-        self._standing = _Charges(model, rival, part, "dual")
-        self._walking = _Charges(model, rival, part, "primal")
+        self._standing = limit_programme(model, rival, part, moves=False)
+        self._walking = limit_programme(model, rival, part, moves=True)
 
     def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
         """How far one request has to walk; cuts found on the way are collected."""
@@ -253,8 +250,8 @@ class _LinearWalk:
         for step in range(_STEPS):
             wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
             capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
-            charges = self._standing if step == 0 else self._walking
-            answer = charges.cheapest(number, capacity, wanted)
+            programme = self._standing if step == 0 else self._walking
+            answer = programme.limit(number, capacity, wanted)
             if answer is None or answer[0] >= 1 - VIOLATION:
                 return share
             _, ends, charge = answer
@@ -271,74 +268,3 @@ class _LinearWalk:
             if step + 2 >= _STEPS:
                 share = 1.0
         return share
-
-
-class _Charges:
-    """The dual of the attacker's problem: the cheapest charges d that bound a cell.
-
-    Costs are the rooms in units of the target at hand. The rows are only as many as cells are
-    left after totals have been eliminated, and d is the cut. From request to request and step
-    to step the simplex method goes on from the last basis.
-    """
-
-    def __init__(self, model: IntervalsModel, rival: Rival, part: LinearPart, strategy: Strategy):
-        self._rival = rival
-        self._part = part
-        self._strategy = strategy
-        # No charge on what may move without end.
-        endless = np.isinf(rival.room[part.ends]) & ~model.is_free[part.ends]
-        self._most = np.where(endless, 0.0, np.inf)
-        self._lp: HighsModel | None = None
-        self._own: Integers | None = None
-
-    def cheapest(
-        self, number: int, capacity: Floats, unit: float
-    ) -> tuple[float, Integers, Floats] | None:
-        """How far the cell gets, in units, ends and charges; None if nothing restrains it."""
-        part = self._part
-        lp = self._lp = self._lp or self._start()
-        own = self._turn(lp, number)
-        cost = np.minimum(capacity[part.ends] / unit, _FAR)
-        cost[own] = 0.0
-        lp.set_cost(np.arange(len(cost)), cost)
-        solution = None
-        for cold in (False, True):
-            try:
-                solution = lp.solve(cold=cold, strategy=self._strategy)
-            except SolverError:
-                continue
-            if solution.status == "optimal":
-                break
-        if solution is None or solution.status != "optimal":
-            # Without an answer there is no cut; whether a point is safe is not decided here.
-            return None
-        d = solution.x[: len(part.ends)].copy()
-        d[own] = 0.0
-        near = np.rint(d * _DENOMINATOR) / _DENOMINATOR
-        d = np.where(np.abs(near - d) < 1e-7, near, d)
-        charged = np.flatnonzero(d > 0)
-        return float(cost @ d), part.ends[charged], d[charged]
-
-    def _turn(self, lp: HighsModel, number: int) -> Integers:
-        """Turn the programme to a request: its cell is charged one unit to be moved."""
-        part = self._part
-        if self._own is not None:
-            lp.set_bounds(self._own, np.zeros(2), self._most[self._own])
-        column = int(part.column[self._rival.cells[number]])
-        self._own = np.array([column, len(part.cells) + column])
-        fixed = np.array([0.0, 1.0]) if self._rival.sides[number] > 0 else np.array([1.0, 0.0])
-        lp.set_bounds(self._own, fixed, fixed)
-        return self._own
-
-    def _start(self) -> HighsModel:
-        part = self._part
-        rest = part.rest.shape[0]
-        zeros = np.zeros(part.sums.shape[1])
-        return HighsModel(
-            sparse.csr_array(sparse.hstack([part.sums.T, -part.sums.T, part.rest.T])),
-            row_lower=zeros,
-            row_upper=zeros,
-            lower=np.concatenate([np.zeros(len(part.ends)), np.full(rest, -np.inf)]),
-            upper=np.concatenate([self._most, np.full(rest, np.inf)]),
-            tolerance=VIOLATION,
-        )

@@ -131,7 +131,7 @@ class Constructor:
             grown = not hidden[used].all()
             hidden[used] = True
             since_check += grown
-            if since_check >= _BATCH:
+            if since_check >= max(_BATCH, len(missed) // 16):
                 # What was suppressed for some cells often protects others, too.
                 since_check = 0
                 rest = np.flatnonzero(open_requests)

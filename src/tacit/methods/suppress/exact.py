@@ -14,7 +14,7 @@ from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Booleans
 
-_BY_MODULES = 3000
+_BY_MODULES = 8000
 """From this number of cells on, tables that are no networks are first protected by modules."""
 _BOUND_ROUNDS = 12
 """Rounds of the root loop for the bound of a pattern found by paths."""

@@ -1,0 +1,64 @@
+"""What the studies of intervals share: tables by name, runs, and the figures of paper 000."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from typing import Any
+
+from studies.common import Entry, generated_instance, shared, shared_instance
+from tacit.attack.audit import audit
+from tacit.errors import TacitError
+from tacit.methods.intervals.run import intervals
+from tacit.problem import Problem
+
+PAPER_TABLES = ("targus", "table1", "table3a", "table3b", "table4", "table5", "table6")
+"""Those of paper 000 whose sizes could be identified; two structures fit its Table 3."""
+LARGER_TABLES = ("40-50-10", "70-80-15", "40-50-5")
+REAL_TABLES = ("real:table7", "real:table1", "real:hier13x7x7d", "real:hier13")
+RUN_COLUMNS = (
+    *("status", "stopped_by", "objective", "bound", "gap_pct", "seconds", "iterations", "cuts"),
+    *("interval_cells", "safe"),
+)
+
+
+def table(name: str, seed: int = 1) -> Problem:
+    """`targus` and names that begin with `real:` are public tables, all others generated."""
+    if name == "targus" or name.startswith("real:"):
+        return shared_instance(name.removeprefix("real:"))
+    return generated_instance(name, seed)
+
+
+def run(problem: Problem, **options: Any) -> dict[str, Entry]:
+    """Protect by intervals. A breakdown is a result too, and the study goes on."""
+    began = datetime.now(UTC)
+    try:
+        outcome = intervals(problem, **options)
+    except TacitError as error:
+        seconds = round((datetime.now(UTC) - began).total_seconds(), 2)
+        return {"status": "failed", "stopped_by": type(error).__name__, "seconds": seconds}
+    report = outcome.report
+    entries: dict[str, Entry] = {
+        "status": outcome.status.value,
+        "stopped_by": outcome.stopped_by,
+        "objective": report.objective,
+        "bound": report.bound,
+        "gap_pct": None if report.gap is None else 100 * report.gap,
+        "seconds": round(report.seconds, 2),
+        "iterations": report.iterations,
+        "cuts": report.cuts,
+    }
+    if outcome.solution is not None:
+        found = audit(problem, outcome, cells="sensitive", exact=False, tolerance=None)
+        entries["interval_cells"] = int(found.hidden.sum())
+        entries["safe"] = "yes" if found.safe else "no"
+    return entries
+
+
+def printed(number: int) -> dict[str, dict[str, str]]:
+    """The rows of a table of paper 000, by the names used here."""
+    path = shared() / "published" / f"seed000_table{number}.csv"
+    with path.open(newline="") as file:
+        rows = {row["instance"].replace(" ", "").lower(): row for row in csv.DictReader(file)}
+    rows["table3a"] = rows["table3b"] = rows["table3"]
+    return rows
