@@ -69,7 +69,8 @@ def draw(path: Path) -> Path:
     for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
         for name, points in curves(path, column).items():
             sizes, amounts = zip(*points, strict=True)
-            slope = exponent(sizes, amounts)
+            # Every process starts with some memory: a power of the size does not describe it.
+            slope = exponent(sizes, amounts) if column == "cpu_seconds" else None
             text = name if slope is None else f"{name} (exponent {slope:.2f})"
             axes.plot(sizes, amounts, marker="o", label=text)
         axes.set(xscale="log", yscale="log", xlabel="cells", ylabel=label)

@@ -12,8 +12,8 @@ from tacit.problem import Floats
 
 _PULL = 0.5
 """The share of the way that the inner point follows the best point of a round."""
-_EVERY = 2
-"""Linear programmes make a point safe every so many rounds."""
+_SHORTEST_REST, _LONGEST_REST = 2, 8
+"""Rounds from one time that linear programmes make a point safe to the next."""
 _AIR = 1.2
 """How much wider than a safe point the first inner point is."""
 
@@ -26,6 +26,8 @@ class Surroundings:
         self._model = search.model
         self._repairs = [Repair(search.model, rival) for rival in search.model.rivals]
         self.separation = Separation(search.model, search.out_of_time)
+        self._rest = _SHORTEST_REST
+        self._next_repair = 0
 
     def first(self) -> Floats | None:
         """Offer a first safe point; returns a point inside, or None if time was too short."""
@@ -58,11 +60,19 @@ class Surroundings:
     def safe_points(self, point: Floats, inside: Floats, found: Found) -> list[Floats]:
         """Points that are safe up to rounding, given what a walk inside has found."""
         points = [point + found.walked * (inside - point)]
+        if found.walked == 0:
+            return points
+        now = self._search.iterations
         is_costly = any(len(missed) for missed in found.missed)
-        if found.walked > 0 and (not is_costly or self._search.iterations % _EVERY == 0):
-            repaired = self._repaired(found)
-            if repaired is not None:
-                points.append(repaired)
+        if is_costly and now < self._next_repair:
+            return points
+        repaired = self._repaired(found)
+        if repaired is not None:
+            points.append(repaired)
+            # Linear programmes take their time: the less they help, the longer they rest.
+            helps = self._model.objective(repaired) < self._search.cutoff
+            self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
+            self._next_repair = now + self._rest
         return points
 
 

@@ -81,6 +81,7 @@ def _one_by_one(
     others together, and the models become smaller.
     """
     guards = guards_now()
+    # Guards that were not given the time to prepare are not asked: the loop ends at once.
     left = len(order)
     published = 0
     for number, cell in enumerate(order.tolist()):
@@ -119,7 +120,7 @@ def _by_components(
                 continue
 
             def guards_now(part: Component = component, asked: Requests = asked) -> list[Guard]:
-                return [LinearGuard(search, rival, part.cells, asked)]
+                return [LinearGuard(search, rival, part.cells, asked, end)]
 
             left.append(_one_by_one(search, hidden, mine, guards_now, end))
         order = np.concatenate([*left, order[:0]])
@@ -250,13 +251,31 @@ class _Uses:
 class LinearGuard:
     """Guard by linear programmes over the suppressed cells."""
 
-    def __init__(self, search: Search, rival: Rival, cells: Integers, requests: Requests):
+    def __init__(
+        self,
+        search: Search,
+        rival: Rival,
+        cells: Integers,
+        requests: Requests,
+        end: float = np.inf,
+    ):
+        """Find a deviation for every request.
+
+        Args:
+            search: The run.
+            rival: Whose requests.
+            cells: The suppressed cells that may move.
+            requests: What must stay out of reach.
+            end: Give up at this time of the search; nobody may be asked then.
+        """
         self._model = CheapestDeviation(search, rival, cells, cold=False)
         self._requests = requests
         self._price = np.ones(search.problem.cell_count)
         self._uses = _Uses(self._model.column_count, len(requests))
         self._column = -1
         for request in range(len(requests)):
+            if search.finished() or search.seconds > end:
+                return
             if not self._settle(request):
                 # Out of reach for this model's tolerance: guard all cells that might matter.
                 self._uses.propose(request, np.arange(self._model.column_count))
