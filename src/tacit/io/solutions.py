@@ -271,7 +271,7 @@ def write_outcome_json(
         "secondary": int(np.count_nonzero(changed & ~problem.is_sensitive)),
         **_solution_members(outcome, problem, changed),
         "audit": _audit_member(outcome),
-        "message": outcome.message,
+        **({"message": outcome.message} if outcome.message else {}),
         "trace": [
             [_number(point.seconds), _number(point.objective), _number(point.bound)]
             for point in report.trace
