@@ -301,3 +301,20 @@ def test_a_run_without_a_safe_pattern_tells_what_is_exposed(algorithm: str) -> N
     assert set(outcome.exposed) <= set(problem.sensitive.tolist())
     assert len(outcome.exposed) > 0
     assert f"{len(outcome.exposed)} of {len(problem.sensitive)} sensitive cells" in outcome.message
+
+
+def test_an_interrupt_between_the_solver_and_a_callback_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C in the one moment when no guard is in place still returns the best pattern."""
+    from tacit.methods.suppress import branch_and_cut
+
+    def stray(*_arguments: object, **_named: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(branch_and_cut._Protection, "conssepalp", stray)
+    monkeypatch.setattr(branch_and_cut._Protection, "consenfolp", stray)
+    outcome = suppress(table("3-D", 1), algorithm="branch-and-cut", time_limit=20, gap=0.0)
+    if outcome.status is not Status.OPTIMAL:
+        assert outcome.stopped_by == "user"
+    assert outcome.audit.safe

@@ -7,7 +7,9 @@ constraint handler that asks the attacker whenever it needs to know if a pattern
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -144,7 +146,8 @@ class Tree:
         """Search the tree; patterns and bounds go to the search."""
         search, model = self.search, self._model
         try:
-            model.optimize()
+            with self._catching_strays():
+                model.optimize()
         except Exception as error:
             if self.failure is None:
                 raise SolverError(f"SCIP gave up: {error}") from error
@@ -160,6 +163,23 @@ class Tree:
             search.raise_bound(search.cutoff)
         else:
             search.stopped_by = "infeasible"
+
+    @contextmanager
+    def _catching_strays(self) -> Iterator[None]:
+        """Keep an interrupt that hits between the solver and a callback: it is told nobody."""
+        before = sys.unraisablehook
+
+        def keep(stray: Any) -> None:
+            if isinstance(stray.exc_value, KeyboardInterrupt):
+                self.failure = self.failure or stray.exc_value
+            else:
+                before(stray)
+
+        sys.unraisablehook = keep
+        try:
+            yield
+        finally:
+            sys.unraisablehook = before
 
     def _bound(self) -> float:
         """The tree's bound; nothing better than the cutoff lies below the cutoff's own value."""
