@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-
 from tacit.errors import InputError
+from tacit.methods.inputs import chosen_weights
 from tacit.problem import Problem
 
 Weights: TypeAlias = Literal["file", "unit", "value"]
@@ -23,11 +22,6 @@ def with_weights(problem: Problem, kind: Weights) -> Problem:
     >>> with_weights(Problem(value=[20, -3, 0]), "value").weight.tolist()
     [20.0, 3.0, 1.0]
     """
-    if kind == "file":
-        return problem
-    if kind == "unit":
-        return problem.replace(weight=np.ones(problem.cell_count))
-    if kind == "value":
-        size = np.abs(problem.value)
-        return problem.replace(weight=np.where(size == 0, 1.0, size))
-    raise InputError(f"unknown weights {kind!r}; known are {', '.join(get_args(Weights))}")
+    if kind not in get_args(Weights):
+        raise InputError(f"unknown weights {kind!r}; known are {', '.join(get_args(Weights))}")
+    return problem if kind == "file" else problem.replace(weight=chosen_weights(problem, kind))

@@ -12,14 +12,16 @@ from scipy import sparse
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
-from tacit.errors import InputError, ProblemError, TacitError
+from tacit.errors import ProblemError, TacitError
+from tacit.methods.course import infeasible
+from tacit.methods.inputs import cell_mask, chosen_weights, refuse
 from tacit.methods.intervals.finish import cost, published, tightened
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
 from tacit.methods.intervals.options import Algorithm, IntervalsOptions
 from tacit.methods.intervals.search import Search, levels_against
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Report, Status
-from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
+from tacit.outcome import Outcome, Status
+from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
 
 def intervals(
@@ -88,15 +90,15 @@ def intervals(
         }
     )
     weight = end_weights(problem, weights)
-    may = (
-        np.ones(problem.cell_count, bool) if allowed is None else mask(problem, allowed, "allowed")
-    )
+    may = np.ones(problem.cell_count, bool)
+    if allowed is not None:
+        may = cell_mask(problem, allowed, "allowed")
     never = np.zeros(problem.cell_count, bool)
     if withheld is not None:
-        never = mask(problem, withheld, "withheld")
+        never = cell_mask(problem, withheld, "withheld")
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible(chosen, hopeless)
+        return infeasible("intervals", chosen.algorithm, seed, hopeless)
     observer = observer or Observer()
     observer.on_start("intervals")
     model = IntervalsModel(problem, weight, may, never, attackers)
@@ -104,7 +106,7 @@ def intervals(
     try:
         reasons = obstacles(search)
         if reasons:
-            outcome = infeasible(chosen, reasons, search.seconds)
+            outcome = infeasible("intervals", chosen.algorithm, seed, reasons, search.seconds)
             observer.on_end(outcome)
             return outcome
         _run(search)
@@ -139,9 +141,9 @@ def end_weights(problem: Problem, weights: Any) -> Floats:
     """The weights of all ends: upper and lower end of each cell in turn."""
     is_pair = isinstance(weights, tuple) and len(weights) == 2
     if is_pair and not all(np.isscalar(each) and not isinstance(each, str) for each in weights):
-        below, above = (_weights(problem, each) for each in weights)
+        below, above = (chosen_weights(problem, each) for each in weights)
     else:
-        below = above = _weights(problem, weights)
+        below = above = chosen_weights(problem, weights)
     for each in (below, above):
         negative = np.flatnonzero(each < 0)
         if len(negative):
@@ -149,51 +151,6 @@ def end_weights(problem: Problem, weights: Any) -> Floats:
                 f"the weight is negative: {problem.name_cells(negative)}", cells=negative
             )
     return interleaved(above, below)
-
-
-def _weights(problem: Problem, weights: Any) -> Floats:
-    if not isinstance(weights, str):
-        return problem.replace(weight=weights).weight
-    if weights == "unit":
-        return np.ones(problem.cell_count)
-    if weights == "value":
-        return np.where(problem.value == 0, 1.0, np.abs(problem.value))
-    if weights == "given":
-        return problem.weight
-    raise InputError(
-        f"weights must be 'given', 'unit', 'value', an array, or a pair of these; not {weights!r}"
-    )
-
-
-def mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
-    """Cells given as numbers or as a mask, as a mask."""
-    given = np.asarray(cells)
-    n = problem.cell_count
-    if given.dtype == bool:
-        if given.shape != (n,):
-            raise InputError(f"{name} as a mask needs {n} entries, one a cell")
-        return given.copy()
-    if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
-        raise InputError(f"{name} must be cell numbers or a mask")
-    outside = given[(given < 0) | (given >= n)]
-    if len(outside):
-        raise InputError(f"{name}: there is no cell {outside[0]}; cells are 0 to {n - 1}")
-    chosen = np.zeros(n, bool)
-    chosen[given.astype(np.int64)] = True
-    return chosen
-
-
-def refuse(problem: Problem, tolerance: float) -> list[str]:
-    """Refuse a table that contradicts itself; levels that cannot be met are told apart."""
-    found = problem.violations(tolerance)
-    wrong = [violation for violation in found if violation.condition != "levels"]
-    if wrong:
-        raise ProblemError(
-            "\n".join(violation.message for violation in wrong),
-            cells=[cell for violation in wrong for cell in violation.cells],
-            relations=[relation for violation in wrong for relation in violation.relations],
-        )
-    return [violation.message for violation in found]
 
 
 def obstacles(search: Search) -> list[str]:
@@ -275,19 +232,6 @@ def _reason(search: Search, cell: int, levels: str) -> str:
     )
 
 
-def infeasible(options: IntervalsOptions, reasons: list[str], seconds: float = 0.0) -> Outcome:
-    """The outcome for a table that cannot be protected."""
-    return Outcome(
-        status=Status.INFEASIBLE,
-        stopped_by="infeasible",
-        report=Report(bound=np.inf, seconds=seconds),
-        method="intervals",
-        algorithm=options.algorithm,
-        seed=options.seed,
-        message="\n".join(reasons),
-    )
-
-
 def _outcome(search: Search) -> Outcome:
     options, problem = search.options, search.problem
     status, solution, checked, objective = Status.INTERRUPTED, None, None, None
@@ -318,14 +262,7 @@ def _outcome(search: Search) -> Outcome:
         status=status,
         stopped_by=search.stopped_by or "exhausted",
         solution=solution,
-        report=Report(
-            objective=objective,
-            bound=search.bound,
-            seconds=search.seconds,
-            iterations=search.iterations,
-            cuts=search.cut_count,
-            trace=search.trace,
-        ),
+        report=search.report(objective),
         method="intervals",
         algorithm=options.algorithm,
         seed=options.seed,

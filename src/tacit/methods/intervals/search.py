@@ -6,16 +6,14 @@ An algorithm offers points and raises the bound; it never decides alone that a p
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.errors import SolverError
+from tacit.methods.course import Course
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.options import IntervalsOptions
 from tacit.observer import Observer
-from tacit.outcome import TracePoint
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 _NEAR = 1e-3
@@ -26,38 +24,25 @@ _PAUSE = 0.1
 """Share of the time after which offered points are looked at before the end."""
 
 
-class Search:
+class Search(Course):
     """The state of one run.
 
     Attributes:
         model: The intervals problem.
         options: What the user chose.
-        observer: Who listens.
         best: The best safe rooms so far.
-        objective: What they cost; inf without any.
-        bound: No safe intervals cost less.
-        cut_count: Cuts generated.
-        iterations: Rounds of the algorithm's outer loop.
-        stopped_by: Why the search ended, once it has.
         fallback: A point that is safe but wide, for when there was no time for more.
     """
 
     def __init__(self, model: IntervalsModel, options: IntervalsOptions, observer: Observer):
+        super().__init__(options, observer, bound=model.objective(model.lower))
         self.model = model
         self.options = options
-        self.observer = observer
         self.best: Floats | None = None
-        self.objective = np.inf
-        self.bound = model.objective(model.lower)
-        self.cut_count = 0
-        self.iterations = 0
-        self.stopped_by = ""
         self.fallback: Floats | None = None
         self._offered: Floats | None = None
         self._offered_objective = np.inf
-        self._start = time.monotonic()
         self._looked = 0.0
-        self._trace: list[TracePoint] = []
         levels = np.concatenate([rival.targets(model.lower) for rival in model.rivals])
         self._smallest = float(np.min(levels[levels > 0], initial=np.inf))
 
@@ -67,60 +52,19 @@ class Search:
         return self.model.problem
 
     @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._start
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the time limit, never below zero."""
-        return max(0.0, self.options.time_limit - self.seconds)
-
-    @property
-    def trace(self) -> tuple[TracePoint, ...]:
-        """Objective and bound over time."""
-        return tuple(self._trace)
-
-    @property
-    def gap(self) -> float:
-        """(objective - bound) / objective of the best safe intervals."""
-        return self._gap(self.objective)
-
-    def _gap(self, objective: float) -> float:
-        if not np.isfinite(objective):
-            return np.inf
-        return (objective - self.bound) / max(abs(objective), 1e-10)
-
-    @property
     def cutoff(self) -> float:
         """What the best point costs, looked at or not."""
         return min(self.objective, self._offered_objective)
 
     def finished(self) -> bool:
         """Is it time to stop? If so, `stopped_by` says why."""
-        if self.stopped_by:
-            return True
-        if self._gap(self._offered_objective) <= self.options.gap:
+        if not self.stopped_by and self.gap_of(self._offered_objective) <= self.options.gap:
             self.confirm()
-        if self.gap <= self.options.gap:
-            self.stopped_by = "gap"
-        elif self.out_of_time():
-            self.stopped_by = "user" if self.observer.should_stop() else "time"
-        return bool(self.stopped_by)
+        return super().finished()
 
     def out_of_time(self) -> bool:
         """Is it time to stop, whatever has been reached?"""
         return self.seconds >= self.options.time_limit or self.observer.should_stop()
-
-    def raise_bound(self, bound: float) -> None:
-        """Take note of a proven bound."""
-        if bound >= self.objective * (1 - 1e-9):
-            # What is left is rounding.
-            bound = self.objective
-        if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
-            self.bound = bound
-            self._note()
-            self.observer.on_bound(self.seconds, bound)
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
@@ -143,10 +87,8 @@ class Search:
             return
         objective = self.model.objective(safe)
         if objective < self.objective:
-            # Two sums of the same products may differ in the last digit.
-            self.best, self.objective = safe, max(objective, self.bound)
-            self._note()
-            self.observer.on_solution(self.seconds, self.objective)
+            self.best = safe
+            self.better(objective)
 
     def _made_safe(self, point: Floats) -> Floats | None:
         """The point, opened by what rounding took from it; None if it is not safe."""
@@ -179,10 +121,6 @@ class Search:
         asked = np.concatenate([levels, sliding[None]])
         needed: Booleans = asked > 0
         return float(np.min(shares[needed] / asked[needed], initial=1.0))
-
-    def _note(self) -> None:
-        objective = None if self.best is None else self.objective
-        self._trace.append(TracePoint(self.seconds, objective, self.bound))
 
 
 def levels_against(model: IntervalsModel, rival: Rival) -> tuple[Integers, Floats, Floats]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.errors import InputError, ProblemError, TacitError
+from tacit.errors import TacitError
+from tacit.methods.course import infeasible
+from tacit.methods.inputs import WeightKind, chosen_weights, refuse
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Report, Status, Suppression
+from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 
 _ALGORITHMS = {
@@ -37,7 +39,7 @@ def suppress(
     time_limit: float = 60.0,
     gap: float = 1e-4,
     seed: int = 1,
-    weights: Literal["given", "unit", "value"] | npt.ArrayLike = "given",
+    weights: WeightKind | npt.ArrayLike = "given",
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
@@ -76,17 +78,19 @@ def suppress(
     chosen = SuppressOptions.from_mapping(
         {"algorithm": algorithm, "time_limit": time_limit, "gap": gap, "seed": seed, **options}
     )
-    problem = problem.replace(weight=_weights(problem, weights))
-    hopeless = _refuse(problem, tolerance)
+    problem = problem.replace(weight=chosen_weights(problem, weights))
+    hopeless = refuse(problem, tolerance)
     if hopeless:
-        return _infeasible(chosen, hopeless, None)
+        return infeasible("suppress", chosen.algorithm, seed, hopeless)
     observer = observer or Observer()
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
     try:
         _run(search)
         if search.reasons:
-            return _infeasible(chosen, search.reasons, search)
+            outcome = infeasible("suppress", chosen.algorithm, seed, search.reasons, search.seconds)
+            observer.on_end(outcome)
+            return outcome
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.finished()
@@ -117,45 +121,6 @@ def _tidy(search: Search) -> None:
         fewer = search.best.copy()
         fewer[cell] = False
         search.tidy(fewer)
-
-
-def _weights(problem: Problem, weights: Any) -> Any:
-    if not isinstance(weights, str):
-        return weights
-    if weights == "unit":
-        return np.ones(problem.cell_count)
-    if weights == "value":
-        return np.where(problem.value == 0, 1.0, np.abs(problem.value))
-    if weights == "given":
-        return problem.weight
-    raise InputError(f"weights must be 'given', 'unit', 'value' or an array; not {weights!r}")
-
-
-def _refuse(problem: Problem, tolerance: float) -> list[str]:
-    """Refuse a table that contradicts itself; levels that cannot be met are told apart."""
-    found = problem.violations(tolerance)
-    wrong = [violation for violation in found if violation.condition != "levels"]
-    if wrong:
-        raise ProblemError(
-            "\n".join(violation.message for violation in wrong),
-            cells=[cell for violation in wrong for cell in violation.cells],
-            relations=[relation for violation in wrong for relation in violation.relations],
-        )
-    return [violation.message for violation in found]
-
-
-def _infeasible(options: SuppressOptions, reasons: list[str], search: Search | None) -> Outcome:
-    outcome = Outcome(
-        status=Status.INFEASIBLE,
-        stopped_by="infeasible",
-        report=Report(bound=np.inf, seconds=0.0 if search is None else search.seconds),
-        algorithm=options.algorithm,
-        seed=options.seed,
-        message="\n".join(reasons),
-    )
-    if search is not None:
-        search.observer.on_end(outcome)
-    return outcome
 
 
 def _outcome(search: Search) -> Outcome:
@@ -197,14 +162,7 @@ def _outcome(search: Search) -> Outcome:
         status=status,
         stopped_by=search.stopped_by or "exhausted",
         solution=None if found is None else Suppression(found),
-        report=Report(
-            objective=None if found is None else search.objective,
-            bound=search.bound,
-            seconds=search.seconds,
-            iterations=search.iterations,
-            cuts=search.cut_count,
-            trace=search.trace,
-        ),
+        report=search.report(None if found is None else search.objective),
         algorithm=options.algorithm,
         seed=options.seed,
         message=message,

@@ -7,7 +7,6 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,9 +17,9 @@ from tacit.attack.knowledge import Attacker, Knowledge, singleton_respondents
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.observer import Observer
-from tacit.outcome import TracePoint
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 
@@ -55,7 +54,7 @@ class Rival:
         return not self.attacker.colluding and not self.attacker.own
 
 
-class Search:
+class Search(Course):
     """The state of one run.
 
     Attributes:
@@ -66,11 +65,6 @@ class Search:
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
-        objective: Its weight; inf without one.
-        bound: No safe pattern weighs less.
-        cut_count: Cuts generated.
-        iterations: Rounds of the algorithm's outer loop.
-        stopped_by: Why the search ended, once it has.
         reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
@@ -83,10 +77,10 @@ class Search:
         attackers: Sequence[Attacker] = (),
         observer: Observer | None = None,
     ):
+        super().__init__(options, observer)
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
-        self.observer = observer or Observer()
         self.rivals = [
             Rival(attacker, Separator(problem, structure=self.structure, attacker=attacker))
             for attacker in _attackers(problem, options, attackers)
@@ -98,38 +92,10 @@ class Search:
         weight = problem.weight[self.secondary]
         self._integral = bool((weight == np.rint(weight)).all()) and self.base == np.rint(self.base)
         self.best: Booleans | None = None
-        self.objective = np.inf
         self.bound = self.base
-        self.cut_count = 0
-        self.iterations = 0
-        self.stopped_by = ""
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
-        self._start = time.monotonic()
-        self._trace: list[TracePoint] = []
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self._start
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the time limit, never below zero."""
-        return max(0.0, self.options.time_limit - self.seconds)
-
-    @property
-    def trace(self) -> tuple[TracePoint, ...]:
-        """Objective and bound over time."""
-        return tuple(self._trace)
-
-    @property
-    def gap(self) -> float:
-        """(objective - bound) / objective."""
-        if not np.isfinite(self.objective):
-            return np.inf
-        return (self.objective - self.bound) / max(abs(self.objective), 1e-10)
 
     @property
     def cutoff(self) -> float:
@@ -139,18 +105,6 @@ class Search:
         # With whole weights the next better pattern is lighter by 1 at least.
         step = 0.5 if self._integral else 0.0
         return self.objective - max(step, self.options.gap * abs(self.objective) * 0.5)
-
-    def finished(self) -> bool:
-        """Is it time to stop? If so, `stopped_by` says why."""
-        if self.stopped_by:
-            return True
-        if self.gap <= self.options.gap:
-            self.stopped_by = "gap"
-        elif self.seconds >= self.options.time_limit:
-            self.stopped_by = "time"
-        elif self.observer.should_stop():
-            self.stopped_by = "user"
-        return bool(self.stopped_by)
 
     def _out_of_time(self, _answered: int) -> bool:
         return self.finished()
@@ -163,13 +117,7 @@ class Search:
         """Take note of a proven bound on the objective of all safe patterns."""
         if self._integral:
             bound = float(np.ceil(bound - 1e-6))
-        if bound >= self.objective - 1e-9 * abs(self.objective):
-            # What is left is rounding.
-            bound = self.objective
-        if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
-            self.bound = bound
-            self._note()
-            self.observer.on_bound(self.seconds, bound)
+        super().raise_bound(bound)
 
     def offer(self, hidden: Booleans) -> bool:
         """Propose a pattern; True if it is safe, allowed and better than the best so far."""
@@ -178,10 +126,8 @@ class Search:
             return False
         if not self._was_found_safe(hidden) and self.first_exposed(hidden):
             return False
-        # Two sums of the same weights may differ in the last digit.
-        self.best, self.objective = hidden.copy(), max(objective, self.bound)
-        self._note()
-        self.observer.on_solution(self.seconds, objective)
+        self.best = hidden.copy()
+        self.better(objective)
         return True
 
     def _was_found_safe(self, hidden: Booleans) -> bool:
@@ -299,10 +245,6 @@ class Search:
     def ask(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
         """Requests with the room that each asked cell itself has."""
         return rival.attacker.ask(self.problem, Knowledge.of(self.problem, hidden), requests)
-
-    def _note(self) -> None:
-        objective = None if self.best is None else self.objective
-        self._trace.append(TracePoint(self.seconds, objective, self.bound))
 
 
 def _attackers(

@@ -1,0 +1,124 @@
+"""`Course`: what every search keeps while it runs: the clock, the best objective, the bound."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.observer import Observer
+from tacit.options import Options
+from tacit.outcome import Outcome, Report, Status, TracePoint
+
+
+class Course:
+    """How far a search has come.
+
+    A method's `Search` adds what it searches for. Losses are minimised.
+
+    Attributes:
+        observer: Who listens; may stop the search.
+        objective: The loss of the best solution so far; inf without one.
+        bound: No safe solution loses less.
+        cut_count: Cuts generated.
+        iterations: Rounds of the algorithm's outer loop.
+        stopped_by: Why the search ended, once it has.
+    """
+
+    def __init__(self, options: Options, observer: Observer | None = None, *, bound: float = 0.0):
+        self._limits = options
+        self.observer = observer or Observer()
+        self.objective = np.inf
+        self.bound = bound
+        self.cut_count = 0
+        self.iterations = 0
+        self.stopped_by = ""
+        self._start = time.monotonic()
+        self._trace: list[TracePoint] = []
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time limit, never below zero."""
+        return max(0.0, self._limits.time_limit - self.seconds)
+
+    @property
+    def trace(self) -> tuple[TracePoint, ...]:
+        """Objective and bound over time."""
+        return tuple(self._trace)
+
+    @property
+    def gap(self) -> float:
+        """(objective - bound) / |objective|; inf without a solution."""
+        return self.gap_of(self.objective)
+
+    def gap_of(self, objective: float) -> float:
+        """The gap that a solution with this objective would have."""
+        if not np.isfinite(objective):
+            return np.inf
+        return (objective - self.bound) / max(abs(objective), 1e-10)
+
+    def finished(self) -> bool:
+        """Is it time to stop? If so, `stopped_by` says why."""
+        if self.stopped_by:
+            return True
+        if self.gap <= self._limits.gap:
+            self.stopped_by = "gap"
+        elif self.observer.should_stop():
+            self.stopped_by = "user"
+        elif self.seconds >= self._limits.time_limit:
+            self.stopped_by = "time"
+        return bool(self.stopped_by)
+
+    def raise_bound(self, bound: float) -> None:
+        """Take note of a proven bound on the objective of all safe solutions."""
+        if bound >= self.objective - 1e-9 * abs(self.objective):
+            # What is left is rounding.
+            bound = self.objective
+        if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
+            self.bound = bound
+            self.note()
+            self.observer.on_bound(self.seconds, bound)
+
+    def better(self, objective: float) -> None:
+        """Take note of a better solution, which the caller keeps."""
+        # Two sums of the same terms may differ in the last digit.
+        self.objective = max(objective, self.bound)
+        self.note()
+        self.observer.on_solution(self.seconds, self.objective)
+
+    def note(self) -> None:
+        """Write objective and bound of this moment into the trace."""
+        objective = self.objective if np.isfinite(self.objective) else None
+        self._trace.append(TracePoint(self.seconds, objective, self.bound))
+
+    def report(self, objective: float | None) -> Report:
+        """The course as part of an outcome with this objective."""
+        return Report(
+            objective=objective,
+            bound=self.bound,
+            seconds=self.seconds,
+            iterations=self.iterations,
+            cuts=self.cut_count,
+            trace=self.trace,
+        )
+
+
+def infeasible(
+    method: str, algorithm: str, seed: int, reasons: Sequence[str], seconds: float = 0.0
+) -> Outcome:
+    """The outcome for a table that cannot be protected, with the reasons why."""
+    return Outcome(
+        status=Status.INFEASIBLE,
+        stopped_by="infeasible",
+        report=Report(bound=np.inf, seconds=seconds),
+        method=method,
+        algorithm=algorithm,
+        seed=seed,
+        message="\n".join(reasons),
+    )
