@@ -158,11 +158,8 @@ class Tree:
             return
         if model.getStatus() != "infeasible":
             search.raise_bound(self._bound())
-        elif np.isfinite(search.objective):
-            # Nothing lies below the cutoff.
-            search.raise_bound(search.cutoff)
         else:
-            search.stopped_by = "infeasible"
+            search.nothing_better()
 
     @contextmanager
     def _catching_strays(self) -> Iterator[None]:

@@ -269,30 +269,57 @@ class LinearGuard:
             end: Give up at this time of the search; nobody may be asked then.
         """
         self._model = CheapestDeviation(search, rival, cells, cold=False)
+        self._rival = rival
         self._requests = requests
         self._price = np.ones(search.problem.cell_count)
         self._uses = _Uses(self._model.column_count, len(requests))
         self._column = -1
+        hidden = np.zeros(search.problem.cell_count, bool)
+        hidden[cells] = True
         for request in range(len(requests)):
             if search.finished() or search.seconds > end:
                 return
-            if not self._settle(request):
+            if not self._is_known(request, hidden) and self._settle(request) is None:
                 # Out of reach for this model's tolerance: guard all cells that might matter.
                 self._uses.propose(request, np.arange(self._model.column_count))
         self._uses.accept()
 
-    def _settle(self, request: int) -> bool:
+    def _request(self, number: int) -> tuple[int, int, float]:
         asked = self._requests
-        x = self._model.deviation(
-            int(asked.cells[request]),
-            int(asked.sides[request]),
-            float(asked.targets[request]),
-            self._price,
-        )
-        if x is None:
+        return int(asked.cells[number]), int(asked.sides[number]), float(asked.targets[number])
+
+    def _is_known(self, request: int, hidden: Booleans) -> bool:
+        """Is a deviation remembered that stays within the suppressed cells?"""
+        if not self._rival.is_plain:
             return False
-        self._uses.propose(request, np.flatnonzero(np.abs(x) > 1e-9))
+        cells = self._rival.witnesses.moving(*self._request(request), hidden)
+        if cells is None:
+            return False
+        self._uses.propose(request, self._model.columns(cells))
         return True
+
+    def _settle(self, request: int) -> tuple[Integers, Floats] | None:
+        """Look for a deviation anew; cells that move and how far, or None if there is none."""
+        cell, side, level = self._request(request)
+        x = self._model.deviation(cell, side, level, self._price)
+        if x is None:
+            return None
+        moves = self._model.moves(x, cell, level)
+        if self._rival.is_plain:
+            self._rival.witnesses.remember(cell, side, level, *moves)
+        self._uses.propose(request, np.flatnonzero(np.abs(x) > 1e-9))
+        return moves
+
+    def _also_met(self, waiting: Integers, moves: tuple[Integers, Floats]) -> Integers:
+        """Those of the waiting requests that a deviation serves, too."""
+        if not self._rival.is_plain or len(waiting) == 0:
+            return waiting[:0]
+        still_open = np.zeros(len(self._requests), bool)
+        still_open[waiting] = True
+        met = np.flatnonzero(self._rival.witnesses.spread(self._requests, still_open, *moves))
+        for request in met.tolist():
+            self._uses.propose(request, self._model.columns(moves[0]))
+        return met
 
     def allows(self, cell: int) -> bool:
         """Would all stay safe without the cell?"""
@@ -301,12 +328,15 @@ class LinearGuard:
             # The cell does not move anyway.
             self._column = -1
             return True
-        concerned = self._uses.concerned(self._column)
+        waiting = np.array(self._uses.concerned(self._column), np.int64)
         self._model.barred[self._column] = True
-        for request in concerned:
-            if not self._settle(request):
+        while len(waiting):
+            request, waiting = int(waiting[0]), waiting[1:]
+            moves = self._settle(request)
+            if moves is None:
                 self._uses.offend(request)
                 return False
+            waiting = waiting[~np.isin(waiting, self._also_met(waiting, moves))]
         return True
 
     def accept(self) -> None:

@@ -122,12 +122,12 @@ class Constructor:
         while open_requests.any() and not search.finished():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
-            used = model.support(
-                int(missed.cells[request]),
-                int(missed.sides[request]),
-                float(missed.targets[request]),
-                np.where(hidden, 1e-4, 1.0) * cost,
-            )
+            cell, side = int(missed.cells[request]), int(missed.sides[request])
+            level = float(missed.targets[request])
+            used, x = model.cheapest(cell, side, level, np.where(hidden, 1e-4, 1.0) * cost)
+            if rival.is_plain and len(used):
+                rival.witnesses.remember(cell, side, level, used, x)
+                open_requests &= ~rival.witnesses.spread(missed, open_requests, used, x)
             grown = not hidden[used].all()
             hidden[used] = True
             since_check += grown
@@ -135,9 +135,7 @@ class Constructor:
                 # What was suppressed for some cells often protects others, too.
                 since_check = 0
                 rest = np.flatnonzero(open_requests)
-                asked = search.ask(rival, missed.take(rest), hidden)
-                reaches = search.attack(rival, hidden).reach(asked)
-                open_requests[rest[reaches.reached(missed.take(rest))]] = False
+                open_requests[rest[search.reached(rival, missed.take(rest), hidden)]] = False
 
 
 class CheapestDeviation:
@@ -223,12 +221,30 @@ class CheapestDeviation:
         """The column that a cell belongs to; -1 if it cannot move."""
         return int(self._column[cell])
 
-    def support(self, cell: int, side: int, level: float, cost: Floats) -> Integers:
-        """Cells that move in the cheapest deviation; empty if there is none."""
+    def columns(self, cells: Integers) -> Integers:
+        """The columns that some cells belong to."""
+        columns = np.unique(self._column[cells])
+        return columns[columns >= 0]
+
+    def cheapest(self, cell: int, side: int, level: float, cost: Floats) -> tuple[Integers, Floats]:
+        """Cells that move in the cheapest deviation, and how far; none if there is none."""
         x = self.deviation(cell, side, level, cost)
         if x is None:
-            return self._cells[:0]
-        return self._cells[np.abs(x[self._column[self._cells]]) > 1e-7]
+            return self._cells[:0], np.zeros(0)
+        return self.moves(x, cell, level)
+
+    def moves(self, x: Floats, cell: int, level: float) -> tuple[Integers, Floats]:
+        """Cells that move with the columns, and how far.
+
+        Args:
+            x: How far each column moves, as `deviation` tells for the cell and the level.
+            cell: The asked cell.
+            level: How far it is to move.
+        """
+        unit = level / abs(self._ratio[cell])
+        moving = np.abs(x[self._column[self._cells]]) > 1e-7
+        cells = self._cells[moving]
+        return cells, x[self._column[cells]] * self._ratio[cells] * unit
 
     def deviation(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
         """The cheapest deviation of the columns, or None if the level is out of reach."""

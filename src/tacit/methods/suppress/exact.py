@@ -27,11 +27,14 @@ def branch_and_cut(search: Search) -> None:
     from tacit.methods.suppress.branch_and_cut import Tree
 
     constructor = Constructor(search)
+    search.observer.on_phase("first pattern")
     first_pattern(search, constructor)
+    search.observer.on_phase("relaxation")
     master = Master(search)
     root = Root(search, master, constructor)
     root.run(seconds=0.35 * search.options.time_limit)
     if not search.finished():
+        search.observer.on_phase("branching")
         Tree(search, master, constructor).run()
 
 
@@ -49,10 +52,12 @@ def auto(search: Search) -> None:
     if int(search.secondary.sum()) > _TOO_LARGE:
         conclude(search)
         return
+    search.observer.on_phase("relaxation")
     master = Master(search)
     root = Root(search, master, constructor)
     limit = search.options.time_limit
     root.run(seconds=0.35 * limit)
+    search.observer.on_phase("improvement")
     neighbourhoods = Neighbourhoods(search, constructor)
     neighbourhoods.improve(master.full(master.y), tries=40, seconds=0.1 * limit)
     rounds = Rounds(search, master, constructor, neighbourhoods)
@@ -70,6 +75,7 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
     if int(outside.sum()) > _BY_MODULES:
         protect_by_modules(search, clean_up_seconds=seconds)
     else:
+        search.observer.on_phase("first pattern")
         first_pattern(search, constructor, clean_up_seconds=seconds)
 
 
@@ -78,6 +84,7 @@ def _branch(search: Search, master: Master, root: Root, constructor: Constructor
     from tacit.methods.suppress.branch_and_cut import Tree
 
     limit = search.options.time_limit
+    search.observer.on_phase("branching")
     while not search.finished():
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
@@ -107,9 +114,11 @@ def paths(search: Search) -> None:
     The bound comes from a few rounds of the root loop, which get no more time than the pattern
     took, or some seconds.
     """
+    search.observer.on_phase("paths")
     first_pattern(search, Constructor(search))
     if search.finished() or int(search.secondary.sum()) > _TOO_LARGE:
         conclude(search)
         return
+    search.observer.on_phase("relaxation")
     Root(search, Master(search), None).run(seconds=max(3.0, search.seconds), rounds=_BOUND_ROUNDS)
     conclude(search)

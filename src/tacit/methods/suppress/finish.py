@@ -19,10 +19,12 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
     """
     constructor = Constructor(search)
     if not search.finished():
+        search.observer.on_phase("repair")
         safe = constructor.construct(start=hidden)
         if safe is not None:
             # Something safe to fall back on should time run out during the clean-up.
             search.offer(safe)
+            search.observer.on_phase("clean-up")
             search.offer(clean_up(search, safe, seconds=clean_up_seconds))
     if search.best is None and not search.finished():
         first_pattern(search, constructor, clean_up_seconds=clean_up_seconds)

@@ -104,10 +104,10 @@ class _Modular:
         if self._count.mean() > _MOST_OVERLAP:
             return self.hidden
         for turn in range(_ROUNDS):
+            search.observer.on_phase("modules" if turn == 0 else f"modules, round {turn + 1}")
             agreed = True
             for number, module in enumerate(self._modules):
-                if turn == 0:
-                    search.observer.on_progress(number, total)
+                search.observer.on_progress(number, total)
                 if self._lacking(module).any():
                     agreed = False
                     if search.finished():
@@ -212,7 +212,7 @@ class _Modular:
                 requests.targets.tolist(),
                 strict=True,
             ):
-                moved = model.moves(cell, side, level, price)
+                moved = model.moved_by_cell(cell, side, level, price)
                 if moved is not None:
                     self._carry(module, sparse.csr_array(moved[None, :]))
 
@@ -230,7 +230,7 @@ class _Modular:
             for model in module.deviations:
                 # What is suppressed comes for free, but cells of other modules cause work there.
                 price = np.where(self.hidden[cells], 1e-4 * cost * count, cost)
-                moved = model.moves(int(place[at]), sign, float(level[at]), price)
+                moved = model.moved_by_cell(int(place[at]), sign, float(level[at]), price)
                 if moved is not None:
                     self.hidden[cells[moved != 0]] = True
                     self._carry(module, sparse.csr_array(moved[None, :]))
@@ -249,7 +249,7 @@ class _Modular:
 class _Deviations(CheapestDeviation):
     """Cheapest deviations of a module, told cell by cell."""
 
-    def moves(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
+    def moved_by_cell(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
         """How every cell moves when one moves to its level; None if it cannot."""
         x = self.deviation(cell, side, level, cost)
         if x is None:

@@ -52,7 +52,7 @@ class Root:
         while not search.finished() and search.seconds < end and search.iterations < last:
             search.iterations += 1
             if not master.solve():
-                self._exhausted()
+                search.nothing_better()
                 return
             search.raise_bound(master.objective)
             master.fix()
@@ -70,14 +70,6 @@ class Root:
                 self.improve()
         if not search.finished():
             self.improve()
-
-    def _exhausted(self) -> None:
-        """The relaxation has no solution left."""
-        search = self._search
-        if np.isfinite(search.objective):
-            search.raise_bound(search.cutoff)
-        else:
-            search.stopped_by = "infeasible"
 
     def _cut_between(self) -> bool:
         """Separate between the inner point and the optimum; False once they have met."""

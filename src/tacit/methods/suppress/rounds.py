@@ -45,7 +45,6 @@ class Rounds:
         self._constructor = constructor
         self._neighbourhoods = neighbourhoods
         self._repaired: set[bytes] = set()
-        self._is_rough = False
         self._places = np.arange(len(master.pool.right))
         if len(self._places) > _MOST_ROWS:
             self._places = master.active
@@ -64,14 +63,17 @@ class Rounds:
                 return True
             met: list[Floats] = []
             before = search.bound, search.objective
-            found = self._solve(min(seconds, search.seconds_left), met)
+            # As long as much is open elsewhere, the last digits are not worth it.
+            gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
+            is_rough = gap > 0.5 * search.options.gap
+            found = self._solve(min(seconds, search.seconds_left), gap, met)
             if found.status == "infeasible":
-                self._nothing_better()
+                search.nothing_better()
                 return True
             search.raise_bound(found.settled_bound)
             if search.finished():
                 return True
-            if not self._object(met) and found.status == "optimal" and not self._is_rough:
+            if not self._object(met) and found.status == "optimal" and not is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
                 return True
             moved = (search.bound, search.objective) != before
@@ -86,7 +88,7 @@ class Rounds:
         search, master = self._search, self._master
         while True:
             if not master.solve():
-                self._nothing_better()
+                search.nothing_better()
                 return False
             search.raise_bound(master.objective)
             if search.finished():
@@ -95,14 +97,7 @@ class Rounds:
             if not master.recall(master.y) + master.bridgeless(master.y):
                 return True
 
-    def _nothing_better(self) -> None:
-        search = self._search
-        if np.isfinite(search.objective):
-            search.raise_bound(search.cutoff)
-        else:
-            search.stopped_by = "infeasible"
-
-    def _solve(self, seconds: float, met: list[Floats]) -> WholeSolution:
+    def _solve(self, seconds: float, gap: float, met: list[Floats]) -> WholeSolution:
         """The master problem over the cuts at work; patterns on the way are collected."""
         search, master = self._search, self._master
         # A row that was needed once is needed again as soon as it is gone.
@@ -134,9 +129,6 @@ class Rounds:
             search.raise_bound(min(so_far.bound, search.cutoff))
             return search.finished()
 
-        # As long as much is open elsewhere, the last digits of a master problem are not worth it.
-        gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
-        self._is_rough = gap > 0.5 * search.options.gap
         found = model.minimise(seconds=seconds, gap=gap, start=self._start(columns), watch=watch)
         if found.x is not None:
             collect(found.x)

@@ -128,6 +128,7 @@ def _outcome(search: Search) -> Outcome:
     found = search.best
     checked = None
     if found is not None:
+        search.observer.on_phase("audit")
         checked = audit(
             problem,
             found,

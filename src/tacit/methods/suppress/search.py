@@ -14,11 +14,12 @@ import numpy as np
 
 from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge, singleton_respondents
-from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.methods.suppress.witnesses import Witnesses
 from tacit.observer import Observer
 from tacit.problem import Booleans, Floats, Integers, Problem
 
@@ -30,11 +31,13 @@ class Rival:
     Attributes:
         attacker: Who.
         separator: Finds cuts against this attacker.
+        witnesses: What is known about patterns looked at before.
         lately: Requests that were missed lately, the last ones first.
     """
 
     attacker: Attacker
     separator: Separator
+    witnesses: Witnesses
     lately: list[int] = field(default_factory=list)
 
     def remember(self, requests: Integers) -> None:
@@ -82,8 +85,7 @@ class Search(Course):
         self.options = options
         self.structure = Structure.of(problem)
         self.rivals = [
-            Rival(attacker, Separator(problem, structure=self.structure, attacker=attacker))
-            for attacker in _attackers(problem, options, attackers)
+            self._rival(attacker) for attacker in _attackers(problem, options, attackers)
         ]
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
@@ -96,6 +98,10 @@ class Search(Course):
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
+
+    def _rival(self, attacker: Attacker) -> Rival:
+        separator = Separator(self.problem, structure=self.structure, attacker=attacker)
+        return Rival(attacker, separator, Witnesses(self.structure, separator))
 
     @property
     def cutoff(self) -> float:
@@ -118,6 +124,13 @@ class Search(Course):
         if self._integral:
             bound = float(np.ceil(bound - 1e-6))
         super().raise_bound(bound)
+
+    def nothing_better(self) -> None:
+        """Take note that no pattern lies below the cutoff: there is none better, or none."""
+        if np.isfinite(self.objective):
+            self.raise_bound(self.cutoff)
+        else:
+            self.stopped_by = "infeasible"
 
     def offer(self, hidden: Booleans) -> bool:
         """Propose a pattern; True if it is safe, allowed and better than the best so far."""
@@ -177,21 +190,54 @@ class Search(Course):
         return found
 
     def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
-        attack = self.attack(rival, hidden)
         requests = rival.separator.requests()
-        reaches = attack.reach(self.ask(rival, requests, hidden), progress=self._out_of_time)
-        # What was not answered in time counts as missed: nobody may call it safe.
-        missed = requests.take(~reaches.reached(requests))
+        missed = requests.take(~self.reached(rival, requests, hidden))
         cells, levels = rival.separator.sliding()
         if len(cells) == 0:
             return missed
         both = Requests.both_sides(cells)
-        answers = attack.reach(self.ask(rival, both, hidden), progress=self._out_of_time)
+        answers = self.attack(rival, hidden).reach(
+            self.ask(rival, both, hidden), progress=self._out_of_time
+        )
         amount = answers.amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
         extra = [slide(rival.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
         return joined([missed, *extra])
+
+    def reached(self, rival: Rival, requests: Requests, hidden: Booleans) -> Booleans:
+        """Which requests a pattern meets, as far as that could be found out in time."""
+        reached = np.zeros(len(requests), bool)
+        outside = ~self.structure.in_network[requests.cells]
+        if rival.is_plain:
+            reached[outside] = rival.witnesses.show(requests.take(outside), hidden)
+        left = np.flatnonzero(~reached)
+        if len(left) == 0:
+            return reached
+        rest = requests.take(left)
+        answers = self.attack(rival, hidden).reach(
+            self.ask(rival, rest, hidden), progress=self._out_of_time
+        )
+        # What was not answered in time counts as missed: nobody may call it safe.
+        reached[left] = answers.reached(rest)
+        if rival.is_plain:
+            self._remember(rival, rest, answers, outside[left] & reached[left])
+        return reached
+
+    def _remember(
+        self, rival: Rival, requests: Requests, answers: Reaches, worth: Booleans
+    ) -> None:
+        """Take note of deviations that may answer later questions."""
+        tables = answers.deviations
+        for number in np.flatnonzero(worth & np.isfinite(answers.amount)).tolist():
+            entries = slice(tables.indptr[number], tables.indptr[number + 1])
+            rival.witnesses.remember(
+                int(requests.cells[number]),
+                int(requests.sides[number]),
+                float(requests.targets[number]),
+                tables.indices[entries].astype(np.int64),
+                tables.data[entries],
+            )
 
     def first_exposed(self, hidden: Booleans) -> tuple[Rival, Requests] | None:
         """Some requests that a pattern misses, or None if it is safe.
@@ -206,14 +252,12 @@ class Search(Course):
                 if len(missed):
                     return rival, missed
                 continue
-            attack = self.attack(rival, hidden)
             order = rival.order(len(requests))
             start, size = 0, 32
             while start < len(order):
                 index = order[start : start + size]
                 part = requests.take(index)
-                answers = attack.reach(self.ask(rival, part, hidden), progress=self._out_of_time)
-                missed_ones = ~answers.reached(part)
+                missed_ones = ~self.reached(rival, part, hidden)
                 if missed_ones.any():
                     rival.remember(index[missed_ones])
                     return rival, part.take(missed_ones)

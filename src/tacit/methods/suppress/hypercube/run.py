@@ -40,6 +40,7 @@ def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
     # A suppressed cell has to be protected in each of its subtables.
     cost = emptied(search.problem.weight) * np.maximum(np.diff(first_place), 1)
     served = np.zeros((len(subtables.cells), 2))
+    search.observer.on_phase("hypercubes")
     for begin in range(0, len(asked), _AT_ONCE):
         if search.finished():
             break

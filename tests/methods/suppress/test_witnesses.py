@@ -1,0 +1,77 @@
+"""Remembered deviations: they answer what the attacker would, and nothing false is remembered."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.attack.reach import Requests
+from tacit.methods.suppress.options import SuppressOptions
+from tacit.methods.suppress.search import Search
+from tests.methods.suppress.test_improvement import cube, started
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_remembered_agrees_with_the_attacker(seed: int) -> None:
+    """A search that has seen many patterns judges new ones as a search that has seen none."""
+    problem = cube(seed)
+    search, _ = started(problem)
+    random = np.random.default_rng(seed)
+    assert search.best is not None
+    for share in random.uniform(0.6, 1.0, 12):
+        hidden = search.sensitive | (search.secondary & (random.random(len(search.best)) < share))
+        fresh = Search(problem, SuppressOptions(time_limit=60))
+        told = [missed.cells.tolist() for _, missed in search.exposed(hidden)]
+        assert told == [missed.cells.tolist() for _, missed in fresh.exposed(hidden)]
+
+
+def test_a_remembered_deviation_needs_all_its_cells() -> None:
+    """Once one of the moving cells is published, the deviation shows nothing any more."""
+    search, _ = started(cube(1))
+    (rival,) = search.rivals
+    assert search.best is not None
+    search.exposed(search.best)
+    request = rival.separator.requests().take(np.array([0]))
+    moving = rival.witnesses.moving(
+        int(request.cells[0]), int(request.sides[0]), float(request.targets[0]), search.best
+    )
+    assert moving is not None
+    assert rival.witnesses.show(request, search.best).all()
+    fewer = search.best.copy()
+    fewer[moving[-1]] = False
+    assert not rival.witnesses.show(request, fewer).any()
+
+
+def test_what_does_not_hold_is_not_remembered() -> None:
+    """Deviations that break a relation or a bound, or fall short, are refused."""
+    search, _ = started(cube(2))
+    (rival,) = search.rivals
+    witnesses, cell = rival.witnesses, int(search.problem.sensitive[0])
+    A = search.problem.relations
+    alone = np.array([cell])
+    assert not witnesses.remember(cell, 1, 1.0, alone, np.array([1.0]))
+    cycle = np.flatnonzero(np.abs(A.toarray()).sum(0) > 0)
+    kernel = np.linalg.svd(A.toarray()[:, cycle])[2][-1]
+    assert np.allclose(A.toarray()[:, cycle] @ kernel, 0)
+    far = kernel * 1e9
+    place = int(np.flatnonzero(cycle == cell)[0])
+    side = 1 if far[place] > 0 else -1
+    assert not witnesses.remember(cell, side, 1.0, cycle, far)
+    assert not witnesses.remember(cell, side, 1e12, cycle, kernel)
+
+
+def test_a_stretched_deviation_serves_others() -> None:
+    """A small move along a line is stretched to the bounds and meets the targets on it."""
+    search, _ = started(cube(3))
+    (rival,) = search.rivals
+    problem = search.problem
+    everything = search.sensitive | search.secondary
+    request = rival.separator.requests().take(np.array([0]))
+    attack = search.attack(rival, everything)
+    table = attack.reach(search.ask(rival, request, everything)).deviations
+    cells, x = table.indices.astype(np.int64), table.data * 0.01
+    both = Requests.both_sides(problem.sensitive, 1e-3, 1e-3)
+    met = rival.witnesses.spread(both, np.ones(len(both), bool), cells, x)
+    assert met[: len(problem.sensitive)][problem.sensitive == request.cells[0]].all()
+    assert rival.witnesses.show(both, everything)[met].all()
+    assert not rival.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()
