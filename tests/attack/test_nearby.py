@@ -9,6 +9,7 @@ from scipy import sparse
 from tacit.attack import engines
 from tacit.attack.audit import audit
 from tacit.attack.kernels import cells_near
+from tacit.attack.least_moves import LeastMoves
 from tacit.attack.nearby import Nearby
 from tacit.problem import Problem
 from tacit.solver.highs import HighsModel
@@ -99,14 +100,41 @@ def test_layers_are_whole() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_asking_nearby_first_changes_no_verdict(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large components are answered as if the whole table had been asked."""
+@pytest.mark.parametrize("vast", [10, 10_000])
+def test_looking_for_small_deviations_first_changes_no_verdict(
+    seed: int, vast: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large components are answered alike by cells nearby, least moves and furthest moves."""
     problem = cube(seed)
     rng = np.random.default_rng(seed)
     hidden = problem.is_sensitive | (rng.random(problem.cell_count) < 0.3)
     whole = audit(problem, hidden, cells="sensitive", exact=False)
     monkeypatch.setattr(engines, "_LARGE", 10)
-    near = audit(problem, hidden, cells="sensitive", exact=False)
-    near.check()
-    assert near.safe == whole.safe
-    assert list(near.exposed_cells) == list(whole.exposed_cells)
+    monkeypatch.setattr(engines, "_VAST", vast)
+    small = audit(problem, hidden, cells="sensitive", exact=False)
+    small.check()
+    assert small.safe == whole.safe
+    assert list(small.exposed_cells) == list(whole.exposed_cells)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("side", [1, -1])
+def test_least_moves_hold_and_reach_the_target(seed: int, side: int) -> None:
+    """Relations and bounds are kept, the cell is at its target, and far targets are refused."""
+    problem = cube(seed)
+    up, down = problem.upper - problem.value, problem.value - problem.lower
+    least = LeastMoves(problem.relations, up, down, HighsModel)
+    room = up if side > 0 else down
+    found = 0
+    for cell in problem.sensitive.tolist():
+        target = 0.05 * float(problem.value[cell])
+        x = least.deviation(cell, side, target)
+        assert least.deviation(cell, side, 1.001 * float(room[cell]) + 1.0) is None
+        if x is None:
+            continue
+        found += 1
+        assert np.abs(problem.relations @ x).max() <= 1e-9 * np.abs(x).sum()
+        assert (x <= up).all()
+        assert (-x <= down).all()
+        assert side * x[cell] >= target * (1 - 1e-9)
+    assert found > 0

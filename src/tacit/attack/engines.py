@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.least_moves import LeastMoves
 from tacit.attack.nearby import Nearby
 from tacit.attack.network import Network
 from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges
@@ -27,7 +28,9 @@ GAP_TOLERANCE = 1e-7
 SolverFactory = Callable[..., LinearSolver]
 
 _LARGE = 1000
-"""From this number of cells on, cells nearby are asked first."""
+"""From this number of cells on, deviations in which little moves are looked for first."""
+_VAST = 10_000
+"""From this number of cells on, these are looked for among the cells nearby."""
 
 
 def flow_reaches(component: Component, network: Network, requests: Requests) -> Reaches:
@@ -127,6 +130,7 @@ class LinearEngine:
         self._model = self._build()
         self._asked: int | None = None
         self._nearby: Nearby | None = None
+        self._least_moves: LeastMoves | None = None
 
     def _build(self) -> LinearSolver:
         component = self._component
@@ -161,13 +165,13 @@ class LinearEngine:
             target = float(requests.targets[number])
             # Further than the target nobody needs to know: fewer steps for the solver.
             own = min(float(capacity[number]), target)
-            near: Floats | None = None
+            small: Floats | None = None
             proven: float | None
             if is_large and target <= own < np.inf and failures <= 5 + successes:
-                near = self._near(cell, side, target)
-                successes, failures = successes + (near is not None), failures + (near is None)
-            if near is not None:
-                x, g, proven = near, relations[:0].astype(np.float64), np.inf
+                small = self._small(cell, side, target)
+                successes, failures = successes + (small is not None), failures + (small is None)
+            if small is not None:
+                x, g, proven = small, relations[:0].astype(np.float64), np.inf
             else:
                 x, g, proven = self._solve(cell, side, target, own, cold)
                 cold = False
@@ -185,15 +189,21 @@ class LinearEngine:
                 deviations.put(int(other), everyone, witness)
         return Reaches(amount, limit, deviations.matrix(), multipliers.matrix())
 
-    def _near(self, cell: int, side: int, target: float) -> Floats | None:
-        """A deviation of cells nearby that reaches the target, if there is one."""
+    def _small(self, cell: int, side: int, target: float) -> Floats | None:
+        """A deviation in which little moves and that reaches the target, if one is found."""
+        component = self._component
+        if len(component.up) < _VAST:
+            if self._least_moves is None:
+                self._least_moves = LeastMoves(
+                    component.A, component.up, component.down, self._solver
+                )
+            return self._least_moves.deviation(cell, side, target)
         if self._nearby is None:
-            component = self._component
             self._nearby = Nearby(component.A, component.up, component.down, self._solver)
         found = self._nearby.deviation(cell, side, target)
         if found is None:
             return None
-        x = np.zeros(len(self._component.up))
+        x = np.zeros(len(component.up))
         x[found[0]] = found[1]
         return x
 

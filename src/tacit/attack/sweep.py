@@ -85,7 +85,7 @@ class Attack:
         for start in range(0, len(proven), FLOW_CHUNK):
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
-        chunks = self._chunks(place)
+        chunks = self._chunks(place, requests.cells)
         for (component, index), answer in zip(
             chunks, self._run(chunks, requests, executor), strict=False
         ):
@@ -107,12 +107,16 @@ class Attack:
         relation, position = np.nonzero(g)
         rows.put_many(index[position], relation, g[relation, position])
 
-    def _chunks(self, place: Integers) -> list[tuple[Component, Integers]]:
-        """Requests by component, cut into pieces whose size does not depend on who runs them."""
+    def _chunks(self, place: Integers, cells: Integers) -> list[tuple[Component, Integers]]:
+        """Requests by component, cut into pieces whose size does not depend on who runs them.
+
+        Both sides of a cell come together: what moves it up, turned round, often moves it down.
+        """
         chunks = []
         for number in np.unique(place[place >= 0]).tolist():
             component = self.shrunk.components[number]
             index = np.flatnonzero(place == number)
+            index = index[np.argsort(cells[index], kind="stable")]
             size = LINEAR_CHUNK if component.network is None else FLOW_CHUNK
             chunks += [(component, index[i : i + size]) for i in range(0, len(index), size)]
         return chunks
