@@ -1,4 +1,5 @@
 # Two commands matter: `make demo` does the main job, `make test` runs every check.
+# `make docs` builds the documentation into site/.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -6,18 +7,25 @@ BIN := $(VENV)/bin
 EXTRAS ?=
 INSTALLED := $(VENV)/installed$(if $(EXTRAS),-$(EXTRAS))
 
-.PHONY: demo test check pytest format bench clean
+INSTALLED_DOCS := $(VENV)/installed-docs
+
+.PHONY: demo test check docs pytest format bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/tacit demo
 
-test: check pytest
+test: check docs pytest
 
 check: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# Warnings are errors (mkdocs.yml); the variable silences an advertisement of the theme.
+docs: $(INSTALLED_DOCS)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "documentation: site/index.html"
 
 pytest: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadgroup
@@ -35,5 +43,9 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.$(if $(EXTRAS),[$(EXTRAS)])' --group dev
 	touch $@
 
+$(INSTALLED_DOCS): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo site

@@ -9,11 +9,14 @@ from typing import Any
 from studies.common import Entry, generated_instance, shared, shared_instance
 from tacit.attack.audit import audit
 from tacit.errors import TacitError
+from tacit.generators import Structure1H2D, generate_1h2d
 from tacit.methods.intervals.run import intervals
 from tacit.problem import Problem
 
-PAPER_TABLES = ("targus", "table1", "table3a", "table3b", "table4", "table5", "table6")
-"""Those of paper 000 whose sizes could be identified; two structures fit its Table 3."""
+PAPER_TABLES = ("targus", "table1", "table2", "table3a", "table3b", "table4", "table5", "table6")
+"""Those of paper 000; two structures fit its Table 3."""
+TABLE_2 = Structure1H2D(80, 20, 10, 10)
+"""The numbers of cells and sensitive cells of its Table 2; no structure has its 299 relations."""
 LARGER_TABLES = ("40-50-10", "70-80-15", "40-50-5")
 REAL_TABLES = ("real:table7", "real:table1", "real:hier13x7x7d", "real:hier13")
 RUN_COLUMNS = (
@@ -26,6 +29,8 @@ def table(name: str, seed: int = 1) -> Problem:
     """`targus` and names that begin with `real:` are public tables, all others generated."""
     if name == "targus" or name.startswith("real:"):
         return shared_instance(name.removeprefix("real:"))
+    if name == "table2":
+        return generate_1h2d(TABLE_2, seed, weight="value")
     return generated_instance(name, seed)
 
 

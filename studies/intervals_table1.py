@@ -25,9 +25,9 @@ COLUMNS = (
 def main() -> None:
     """Run the study."""
     names = [*PAPER_TABLES, *LARGER_TABLES, *REAL_TABLES]
-    parser = arguments("Paper 000, Table 1", instances=names, time_limit=300.0)
+    parser = arguments("Paper 000, Table 1", instances=names, time_limit=60.0)
     parser.add_argument(
-        "--plain", type=float, default=60.0, help="seconds for plain Benders; 0 for none"
+        "--plain", type=float, default=20.0, help="seconds for plain Benders; 0 for none"
     )
     asked = parser.parse_args()
     paper = printed(1)

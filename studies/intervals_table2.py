@@ -13,7 +13,7 @@ COLUMNS = (
 
 def main() -> None:
     """Run the study."""
-    parser = arguments("Paper 000, Table 2", instances=PAPER_TABLES, time_limit=600.0)
+    parser = arguments("Paper 000, Table 2", instances=PAPER_TABLES, time_limit=120.0)
     asked = parser.parse_args()
     paper = printed(2)
     notes = [

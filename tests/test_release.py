@@ -15,7 +15,15 @@ from tacit import examples
 from tacit.methods import registry
 from tacit.outcome import Report
 from tacit.problem import Problem
-from tacit.release import NoReleaseError, Published, PublishedAs, guarantee, protect
+from tacit.release import (
+    NoReleaseError,
+    Published,
+    PublishedAs,
+    Release,
+    WorkingPapers,
+    guarantee,
+    protect,
+)
 
 # Values and contributions of which no digits occur anywhere else.
 SECRETS: dict[str, list[Any]] = {
@@ -132,9 +140,14 @@ def test_the_summary_tells_how_and_at_which_loss(release: tacit.Release) -> None
         "gap",
         "seconds",
         "suppressed",
+        "loss",
         "guarantee",
         "made",
+        "versions",
     ]
+    assert (
+        rows["loss"] == f"{release.published.is_hidden.mean():.1%} of the cells have no exact value"
+    )
     assert rows["table"] == "industry x region, 16 cells"
     assert "1 sensitive" in rows["suppressed"]
     assert rows["made"].endswith("method suppress, seed 1")
@@ -144,6 +157,35 @@ def test_the_guarantee_says_what_does_not_hold(release: tacit.Release) -> None:
     """Against whom it holds comes first, then against whom it does not."""
     assert release.guarantee.startswith("A reader who knows the published cells, all relations")
     assert "does not hold against anyone who knows more" in release.guarantee
+
+
+def test_limits_of_each_kind_of_publication() -> None:
+    """Intervals and changed values have limits of their own, and adjusted ones a guarantee."""
+    problem = _table().problem()
+    intervals = protect(_table(), "intervals", time_limit=20)
+    assert "guesses how the ends of intervals were chosen" in intervals.guarantee
+    assert "the median interval is" in intervals.summary()
+    changed = tacit.Values(_moved(problem))
+    found = tacit.audit(problem, changed)
+    assert found.safe
+    assert guarantee(problem, found).startswith("the published value of every sensitive cell is")
+    outcome = tacit.Outcome(status=tacit.Status.FEASIBLE, solution=changed, method="adjust")
+    papers = WorkingPapers(_table(), problem, outcome, found)
+    release = Release(Published.of(_table(), outcome), papers)
+    assert "anyone who learns how values were changed" in release.guarantee
+    assert "every cell has a value, which may differ from the true one" in release.summary()
+
+
+def _moved(problem: Problem) -> Any:
+    """A table that adds up, with the sensitive cell far from its true value."""
+    cells = [problem.name_cell(cell) for cell in range(problem.cell_count)]
+    value = problem.value.copy()
+    for row, column, sign in (("A", "N", 1), ("A", "S", -1), ("B", "N", -1), ("B", "S", 1)):
+        place = next(
+            cell for cell, name in enumerate(cells) if f"industry={row}, region={column}" in name
+        )
+        value[place] += sign * 30_000
+    return value
 
 
 @pytest.mark.parametrize("library", [pd, pl])

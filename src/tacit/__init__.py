@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING
 from tacit.version import __version__
 
 __all__ = [
+    "AdjustOptions",
     "Attack",
     "Attacker",
     "Audit",
     "Bounds",
+    "CombinedOptions",
+    "Comparison",
     "Dominance",
     "EvidenceError",
     "GroupDisclosure",
@@ -41,10 +44,13 @@ __all__ = [
     "Release",
     "Report",
     "Request",
+    "RoundOptions",
     "SmallCounts",
     "SolverError",
     "Status",
     "StoppedError",
+    "Suggestion",
+    "Suggestions",
     "SuppressOptions",
     "Suppression",
     "Table",
@@ -56,9 +62,13 @@ __all__ = [
     "Weighting",
     "ZeroCells",
     "__version__",
+    "adjust",
     "audit",
+    "combined",
+    "compare",
     "examples",
     "generators",
+    "grouped",
     "intervals",
     "problem_from_frames",
     "problem_to_frame",
@@ -67,7 +77,11 @@ __all__ = [
     "read_audit",
     "read_jj",
     "read_solution",
+    "recode",
+    "report",
+    "round",
     "rules",
+    "suggest_recodes",
     "suppress",
     "tabulate",
     "write_audit",
@@ -75,10 +89,13 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdjustOptions": "tacit.methods.adjust.options",
     "Attack": "tacit.attack.sweep",
     "Attacker": "tacit.attack.knowledge",
     "Audit": "tacit.attack.audit",
     "Bounds": "tacit.table",
+    "CombinedOptions": "tacit.methods.combined.options",
+    "Comparison": "tacit.comparison",
     "Dominance": "tacit.rules",
     "EvidenceError": "tacit.attack.evidence",
     "GroupDisclosure": "tacit.rules",
@@ -101,11 +118,14 @@ _HOMES = {
     "Release": "tacit.release",
     "Report": "tacit.outcome",
     "Request": "tacit.rules",
+    "RoundOptions": "tacit.methods.rounding.options",
     "SmallCounts": "tacit.rules",
     "SolverError": "tacit.errors",
     "Status": "tacit.outcome",
     "StoppedError": "tacit.errors",
     "SuppressOptions": "tacit.methods.suppress.options",
+    "Suggestion": "tacit.methods.recoding.suggest",
+    "Suggestions": "tacit.methods.recoding.suggest",
     "Suppression": "tacit.outcome",
     "Table": "tacit.table",
     "TableError": "tacit.errors",
@@ -114,7 +134,11 @@ _HOMES = {
     "Violation": "tacit.problem",
     "Weighting": "tacit.table",
     "ZeroCells": "tacit.rules",
+    "adjust": "tacit.methods.adjust.run",
     "audit": "tacit.attack.audit",
+    "combined": "tacit.methods.combined.run",
+    "compare": "tacit.comparison",
+    "grouped": "tacit.methods.recoding.plan",
     "intervals": "tacit.methods.intervals.run",
     "problem_from_frames": "tacit.io.frames",
     "problem_to_frame": "tacit.io.frames",
@@ -123,6 +147,9 @@ _HOMES = {
     "read_audit": "tacit.io.audits",
     "read_jj": "tacit.io.jj",
     "read_solution": "tacit.io.solutions",
+    "recode": "tacit.methods.recoding.run",
+    "round": "tacit.methods.rounding.run",
+    "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
     "MicrodataError": "tacit.microdata",
     "TabulationReport": "tacit.microdata",
@@ -132,15 +159,16 @@ _HOMES = {
 }
 """The module that each public name comes from."""
 
-_ROOMS = ("examples", "generators", "rules")
+_ROOMS = ("examples", "generators", "report", "rules")
 """Subpackages that are public as they are."""
 
 if TYPE_CHECKING:
-    from tacit import examples, generators, rules
+    from tacit import examples, generators, report, rules
     from tacit.attack.audit import Audit, audit
     from tacit.attack.evidence import EvidenceError
     from tacit.attack.knowledge import Attacker, Knowledge
     from tacit.attack.sweep import Attack
+    from tacit.comparison import Comparison, compare
     from tacit.errors import (
         HierarchyError,
         InputError,
@@ -155,8 +183,17 @@ if TYPE_CHECKING:
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.solutions import read_solution
+    from tacit.methods.adjust.options import AdjustOptions
+    from tacit.methods.adjust.run import adjust
+    from tacit.methods.combined.options import CombinedOptions
+    from tacit.methods.combined.run import combined
     from tacit.methods.intervals.options import IntervalsOptions
     from tacit.methods.intervals.run import intervals
+    from tacit.methods.recoding.plan import grouped
+    from tacit.methods.recoding.run import recode
+    from tacit.methods.recoding.suggest import Suggestion, Suggestions, suggest_recodes
+    from tacit.methods.rounding.options import RoundOptions
+    from tacit.methods.rounding.run import round  # noqa: A004 - the name of the method
     from tacit.methods.suppress.options import SuppressOptions
     from tacit.methods.suppress.run import suppress
     from tacit.microdata import MicrodataError, TabulationReport, tabulate

@@ -7,6 +7,7 @@ texts end up in logs. Cells are named by their label or their number.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -91,14 +92,19 @@ def nearest(word: str, known: Sequence[str]) -> str:
 def name_columns(present: Iterable[str]) -> str:
     """The columns that there are, for a message about one that is missing.
 
-    A first line with numbers is a record: what it reports must not get into a message.
+    A first line with numbers is a record, and so may be one that nothing has divided: what they
+    report must not get into a message.
 
     >>> name_columns(["region", "turnover"])
     'the columns are region, turnover'
     >>> name_columns(["North", "1250"])
     'some columns have numbers for names: does the first line name the columns?'
+    >>> name_columns(["region|turnover"])
+    'the first line names a single column: which character separates the columns?'
     """
     names = [str(name) for name in present]
+    if len(names) == 1 and re.search(r"[^\w-]", names[0]):
+        return "the first line names a single column: which character separates the columns?"
     if any(_is_number(name) for name in names):
         return "some columns have numbers for names: does the first line name the columns?"
     return f"the columns are {first_few(names, limit=20)}"

@@ -18,8 +18,11 @@ class Observer:
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """A task begins; `total` is the number of its steps where that is known."""
 
+    def on_phase(self, name: str) -> None:
+        """A part of the task begins, such as `clean-up`."""
+
     def on_progress(self, done: int, total: int) -> None:
-        """So many of the steps are done."""
+        """So many of the steps are done, of the phase where there are phases."""
 
     def on_bound(self, seconds: float, bound: float) -> None:
         """A better proven bound on the objective."""
@@ -35,4 +38,56 @@ class Observer:
 
     def should_stop(self) -> bool:
         """Asked often; True ends the task at the next safe point."""
+        return False
+
+
+class Relay(Observer):
+    """Passes everything on to another observer; override what is to be told otherwise.
+
+    Args:
+        listener: Who is told.
+    """
+
+    def __init__(self, listener: Observer):
+        self.listener = listener
+
+    def on_start(self, task: str, *, total: int | None = None) -> None:
+        """Pass it on."""
+        self.listener.on_start(task, total=total)
+
+    def on_phase(self, name: str) -> None:
+        """Pass it on."""
+        self.listener.on_phase(name)
+
+    def on_progress(self, done: int, total: int) -> None:
+        """Pass it on."""
+        self.listener.on_progress(done, total)
+
+    def on_bound(self, seconds: float, bound: float) -> None:
+        """Pass it on."""
+        self.listener.on_bound(seconds, bound)
+
+    def on_solution(self, seconds: float, objective: float) -> None:
+        """Pass it on."""
+        self.listener.on_solution(seconds, objective)
+
+    def on_cuts(self, seconds: float, count: int) -> None:
+        """Pass it on."""
+        self.listener.on_cuts(seconds, count)
+
+    def on_end(self, outcome: Outcome | None = None) -> None:
+        """Pass it on."""
+        self.listener.on_end(outcome)
+
+    def should_stop(self) -> bool:
+        """Ask the other one."""
+        return self.listener.should_stop()
+
+
+class Unstoppable(Relay):
+    """Lets the other one listen, but not stop: for work without which a result is worth nothing."""
+
+    def should_stop(self) -> bool:
+        """Ask, because asking also tells that time goes by; then go on."""
+        super().should_stop()
         return False

@@ -64,12 +64,26 @@ class Values:
 
     Attributes:
         value: The published value of each cell.
+        radius: What readers are told of the difference: the true value of each cell lies at
+            most this far from the published one, as where values are rounded to a base that is
+            known. One number does for all cells. None where readers are told nothing of it.
     """
 
     value: npt.NDArray[np.float64]
+    radius: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         _freeze(self, "value", np.array(self.value, float))
+        if self.radius is None:
+            return
+        radius = np.array(self.radius, float)
+        if radius.ndim == 0:
+            radius = np.full(self.value.shape, float(radius))
+        _freeze(self, "radius", radius)
+        if radius.shape != self.value.shape:
+            raise InputError("radius must have one entry per cell, or be one number for all")
+        if not (radius >= 0).all():
+            raise InputError("radius must not be negative")
 
 
 Solution: TypeAlias = Suppression | Intervals | Values
@@ -155,7 +169,12 @@ class Outcome:
 
     @property
     def suppressed(self) -> npt.NDArray[np.int64]:
-        """Numbers of the suppressed cells; empty for methods that suppress none."""
+        """Numbers of the suppressed cells; empty for methods that suppress none.
+
+        For `combined` these are all cells that are not published exactly.
+        """
         if isinstance(self.solution, Suppression):
             return np.flatnonzero(self.solution.suppressed)
+        if isinstance(self.solution, Intervals) and self.method == "combined":
+            return np.flatnonzero(self.solution.lower < self.solution.upper)
         return np.zeros(0, np.int64)

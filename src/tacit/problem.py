@@ -234,10 +234,10 @@ class Problem:
         slack = tolerance * np.maximum(np.abs(a), 1.0)
         found: list[Violation] = []
 
-        def cells(condition: str, bad: Booleans, numbers: Integers, text: str) -> None:
+        def cells(condition: str, bad: Booleans, numbers: Integers, text: str, remedy: str) -> None:
             if bad.any():
                 hit = numbers[bad]
-                message = f"{text}: {self.name_cells(hit)}"
+                message = f"{text}: {self.name_cells(hit)}; {remedy}"
                 found.append(Violation(condition, message, cells=tuple(hit.tolist())))
 
         everyone = np.arange(self.cell_count)
@@ -255,16 +255,35 @@ class Problem:
                     relations=tuple(not_additive.tolist()),
                 )
             )
-        cells("bounds", l > u, everyone, "the lower bound lies above the upper bound")
+        cells(
+            "bounds",
+            l > u,
+            everyone,
+            "the lower bound lies above the upper bound",
+            "exchange or correct them",
+        )
         cells(
             "bounds",
             (a < l - slack) | (a > u + slack),
             everyone,
             "the value lies outside its bounds",
+            "correct the one or the other",
         )
-        cells("weight", self.weight < 0, everyone, "the weight is negative")
+        cells(
+            "weight",
+            self.weight < 0,
+            everyone,
+            "the weight is negative",
+            "give what it costs to lose the cell, at least 0",
+        )
         negative = (self.lower_level < 0) | (self.upper_level < 0) | (self.sliding_level < 0)
-        cells("levels", negative, s, "a protection level is negative")
+        cells(
+            "negative levels",
+            negative,
+            s,
+            "a protection level is negative",
+            "give how uncertain the cell must stay, at least 0",
+        )
         slack = slack[s]
         beyond = (self.lower_level > a[s] - l[s] + slack) | (self.upper_level > u[s] - a[s] + slack)
         beyond |= self.sliding_level > u[s] - l[s] + slack
@@ -272,7 +291,7 @@ class Problem:
             "levels",
             beyond,
             s,
-            "a protection level reaches beyond the bounds that an attacker knows; "
+            "a protection level reaches beyond the bounds that an attacker knows",
             "widen the bounds or lower the level",
         )
         cells(
@@ -280,6 +299,7 @@ class Problem:
             self.must_publish[s],
             s,
             "sensitive, but also marked as a cell that must be published",
+            "choose one",
         )
         return found
 

@@ -322,7 +322,7 @@ TABLE = Problem(value=[3, 4, 7], relations=[[1, 1, -1]], sensitive=[0])
         Suppression(np.array([True])),
         Intervals(np.zeros(2), np.ones(2)),
         Intervals(np.zeros(4), np.full(4, 9.0)),
-        Values(np.array([3.0, 4.0, 7.0])),
+        Values(np.array([3.0, 4.0])),
         Outcome(status=Status.INFEASIBLE),
     ],
 )

@@ -183,7 +183,8 @@ def test_single_respondents_attack_where_they_are_known(
     problem = read_jj(files.table)
     singleton = np.full(problem.cell_count, -1)
     singleton[[0, 2]] = [1, 2]
-    monkeypatch.setattr(command, "read_problem", lambda _: problem.replace(singleton=singleton))
+    named = problem.replace(singleton=singleton)
+    monkeypatch.setattr(command, "read_problem", lambda _, **__: named)
     code = _audit(files.table, files.safe, "--attackers", "external,singletons,all-singletons")
     text = capsys.readouterr().out
     assert code == 4
@@ -215,3 +216,27 @@ def test_ctrl_c_keeps_what_is_known(
     assert _audit(files.table, files.safe, "--quiet") == 4
     assert stopped == [1]
     assert "not checked (stopped early): cell" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("moved", "code"), [(10.0, 0), (9.0, 4)])
+def test_adjusted_values_are_judged(files: Files, moved: float, code: int) -> None:
+    """Values that lie outside the forbidden interval are safe, others are not."""
+    problem = read_jj(files.table)
+    example = examples.get("003-figure-11")
+    value = problem.value.copy()
+    for label, sign in (("M2P3", 1), ("M1P3", -1), ("M2P1", -1), ("M1P1", 1)):
+        value[example.cell(label)] += sign * moved
+    solution = files.folder / "values.json"
+    solution.write_text(json.dumps({"values": value.tolist()}))
+    out = files.folder / "audit.json"
+    assert _audit(files.table, solution, "--json", out) == code
+    assert json.loads(out.read_text())["audit"]["checked"] == 1
+
+
+@pytest.mark.parametrize(("radius", "code"), [(10, 0), (9.5, 4)])
+def test_rounded_values_are_attacked(files: Files, radius: float, code: int) -> None:
+    """A reader who knows the radius comes exactly as close as that."""
+    problem = read_jj(files.table)
+    solution = files.folder / "values.json"
+    solution.write_text(json.dumps({"values": problem.value.tolist(), "radius": radius}))
+    assert _audit(files.table, solution) == code

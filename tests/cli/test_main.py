@@ -42,7 +42,7 @@ def test_help_imports_nothing_heavy() -> None:
         "modules = {name for name in COMMANDS if f'tacit.cli.commands.{name}' in sys.modules}\n"
         "assert modules == set(sys.argv[1:]), modules\n"
     )
-    for arguments in ([], ["audit"], ["protect"], ["demo"], ["tabulate"]):
+    for arguments in ([], ["audit"], ["protect"], ["demo"], ["tabulate"], ["compare"]):
         found = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
         )
@@ -75,26 +75,29 @@ def test_a_process_ends_with_the_exit_code_of_its_command(files: Files) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["protekt"], "invalid choice: 'protekt'"),
-        (["info"], "required: INPUT"),
-        (["versions", "--frob"], "unrecognized arguments: --frob"),
+        (["protekt"], "there is no command 'protekt'; did you mean 'protect'?"),
+        (["info"], "tacit: INPUT is missing; see tacit info --help"),
+        (["versions", "--frob"], "there is no option --frob; see tacit versions --help"),
         (["generate", "2d", "--seed", "-1", "--out", "a.jj"], "--seed"),
-        (["generate", "2d", "--se", "1", "--out", "a.jj"], "unrecognized arguments: --se"),
-        (["protect", "a.jj", "--method", "magic"], "no method 'magic' (yet); there is: suppress"),
-        (["protect", "a.jj", "--algorithm", "magic"], "no algorithm 'magic' (yet); there is"),
+        (
+            ["generate", "2d", "--se", "1", "--out", "a.jj"],
+            "no option --se; did you mean '--seed'?",
+        ),
+        (["protect", "a.jj", "--method", "magic"], "no method 'magic'; known are suppress"),
+        (["protect", "a.jj", "--algorithm", "magic"], "no algorithm 'magic'; known are auto"),
         (["protect", "a.jj", "--time-limit", "0"], "'0' is not a number above 0"),
         (["protect", "a.jj", "--gap", "inf"], "'inf' is not a number of at least 0"),
         (["protect", "a.jj", "--seed", "1000000001"], "above the largest seed"),
         (["protect", "a.jj", "--radius", "0.5,x"], "'x' is not a number above 0"),
-        (["protect", "a.jj", "--weights", "mine"], "invalid choice: 'mine'"),
-        (["protect", "a.jj", "--report", "a.html"], "unrecognized arguments: --report"),
+        (["protect", "a.jj", "--weights", "mine"], "no kind of weights 'mine'"),
+        (["protect", "a.jj", "b.jj"], "'b.jj' is one argument too many"),
         (["audit", "a.jj", "b.jj", "--jobs", "0"], "not a whole number of at least 1"),
         (["audit", "a.jj", "b.jj", "--cells", "some"], "neither one of sensitive"),
         (["audit", "a.jj", "b.jj", "--attackers", "me"], "unknown attacker 'me'"),
         (["audit", "a.jj", "b.jj", "--tolerance", "nan"], "not a share between 0 and 1"),
         (
             ["audit", "a.jj", "b.jj", "--save-evidence", "c", "--check-evidence", "d"],
-            "not allowed with",
+            "does not go with --save-evidence: choose one",
         ),
     ],
 )

@@ -31,13 +31,20 @@ def test_quiet_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 def test_lines_are_few(capfd: pytest.CaptureFixture[str]) -> None:
     """A log gets a line only when the last one is old enough."""
     now = 100.0
-    with Progress(PlainLines(seconds=5, clock=lambda: now)) as progress:
+
+    def clock() -> float:
+        return now
+
+    with Progress(PlainLines(seconds=5, clock=clock), clock=clock) as progress:
         progress.on_start("audit", total=60)
         for done in range(1, 61):
             now += 0.2
             progress.on_progress(done, 60)
     lines = capfd.readouterr().err.splitlines()
-    assert lines == ["audit: 25 of 60 (42%), 5 s", "audit: 50 of 60 (83%), 10 s"]
+    assert lines == [
+        "audit, 5 s: 25 of 60 (42%), about 7 s left",
+        "audit, 10 s: 50 of 60 (83%), about 2 s left",
+    ]
 
 
 def test_a_pipe_gets_plain_lines_and_a_terminal_a_live_one(
@@ -64,9 +71,12 @@ def test_a_search_tells_pattern_bound_gap_and_time(capfd: pytest.CaptureFixture[
 
     with Progress(PlainLines(seconds=5, clock=clock), time_limit=60, clock=clock) as progress:
         progress.on_start("suppress")
+        progress.on_phase("hypercubes")
+        progress.on_progress(20, 40)
         now += 6
         progress.should_stop()
         progress.on_solution(6.0, 2500.0)
+        progress.on_phase("branching")
         now += 6
         progress.on_bound(12.0, 2000.0)
         progress.on_cuts(12.5, 7)
@@ -76,9 +86,9 @@ def test_a_search_tells_pattern_bound_gap_and_time(capfd: pytest.CaptureFixture[
         now += 6
         progress.should_stop()
     assert capfd.readouterr().err.splitlines() == [
-        "suppress: no safe pattern yet, 54 s left, 6 s",
-        "suppress: best 2500, bound 2000, gap 20.00%, 48 s left, 12 s",
-        "suppress: best 2500, bound 2000, gap 20.00%, 7 cuts, 42 s left, 18 s",
+        "suppress, 6 s: hypercubes 20 of 40 (50%), nothing safe yet, 54 s left",
+        "suppress, 12 s: branching, best 2500, bound 2000, gap 20.00%, 48 s left",
+        "suppress, 18 s: branching, best 2500, bound 2000, gap 20.00%, 7 cuts, 42 s left",
     ]
 
 
@@ -109,9 +119,17 @@ def test_work_that_cannot_stop_gracefully_leaves_ctrl_c_alone(
             progress.on_start("tabulate")
             now += 6
             progress.should_stop()
-            progress.on_progress(3, 4)
+            now += 6
+            progress.on_phase("reading")
+            progress.on_progress(75, 100)
+            now += 6
+            progress.should_stop()
             signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
         work()
-    assert capfd.readouterr().err == "tabulate: 3 of 4 (75%), 6 s\n"
+    assert capfd.readouterr().err.splitlines() == [
+        "tabulate, 6 s",
+        "tabulate, 12 s: reading",
+        "tabulate, 18 s: reading, 75%",
+    ]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import tacit
 from tacit import examples
+from tacit.cli.commands import protect
 from tacit.cli.main import main
 from tacit.cli.progress import Progress
 from tacit.io.jj import read_jj, read_jj_status, write_jj
 from tacit.io.solutions import read_solution
 from tacit.outcome import Suppression
 from tacit.problem import Problem
+from tacit.release.flags import Flags
 
 from .conftest import Files
 
@@ -82,7 +84,7 @@ def test_a_table_is_protected(files: Files, capsys: pytest.CaptureFixture[str]) 
     assert main(["audit", str(files.table), str(out)]) == 0
 
 
-@pytest.mark.parametrize("name", ["out.jj", "out.jj.gz", "out.txt"])
+@pytest.mark.parametrize("name", ["confidential.jj", "out.Confidential.jj.gz", "out.txt"])
 def test_the_pattern_is_written(
     files: Files, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,7 +92,7 @@ def test_the_pattern_is_written(
     out, result = files.folder / name, files.folder / "result.json"
     assert _protect(files.table, "--weights", "unit", "--out", out, "--json", result) == 0
     told = capsys.readouterr().err
-    assert ("confidential" in told) == (name != "out.txt")
+    assert ("is confidential" in told) == (name != "out.txt")
     solution = read_solution(out, read_jj(files.table))
     assert isinstance(solution, Suppression)
     suppressed = json.loads(result.read_text())["suppressed"]
@@ -113,6 +115,38 @@ def test_the_published_cells_are_written(files: Files) -> None:
         hidden = cell in suppressed
         shown = "" if hidden else f"{value[cell]:g}"
         assert row == f"{cell},{shown},{'suppressed' if hidden else 'published'}"
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.xlsx", "out.html", "out.jj.gz"])
+def test_the_name_of_the_output_chooses_the_format(files: Files, name: str) -> None:
+    """What readers may see is written, and no half of a file is left behind."""
+    out, result = files.folder / name, files.folder / "result.json"
+    assert _protect(files.table, "--weights", "unit", "--out", out, "--json", result) == 0
+    starts = {"csv": b"cell,", "parquet": b"PAR1", "xlsx": b"PK", "html": b"<!DOCTYPE html>"}
+    assert out.read_bytes().startswith(starts.get(name.split(".")[1], b"\x1f\x8b"))
+    assert not list(files.folder.glob("*.tmp"))
+    if name == "out.jj.gz":
+        suppressed = json.loads(result.read_text())["suppressed"]
+        assert np.flatnonzero(read_jj_status(out) == "m").tolist() == suppressed
+        assert main(["audit", str(files.table), str(out)]) == 0
+
+
+def test_marks_and_flags_are_chosen(files: Files) -> None:
+    """Readers get the marks and flags that were typed, primary apart only where it is asked for."""
+    out = files.folder / "out.csv"
+    options: list[str | Path] = ["--weights", "unit", "--flags", "sdmx", "--out", out]
+    assert _protect(files.table, *options, "--marks", "...") == 0
+    text = out.read_text()
+    assert text.startswith("cell,value,CONF_STATUS,OBS_STATUS\n")
+    assert text.count(",...,N,Q\n") == 4
+    assert _protect(files.table, *options, "--tell-primary", "--marks", "c,d") == 0
+    text = out.read_text()
+    assert (text.count(",c,C,Q\n"), text.count(",d,D,Q\n")) == (1, 3)
+
+
+def test_the_flags_of_the_command_line_are_those_there_are() -> None:
+    """They are written out there, because help must not wait for numpy."""
+    assert get_args(Flags) == protect._FLAGS
 
 
 def test_weights_decide_what_is_best(files: Files) -> None:
@@ -251,7 +285,13 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     [
         (["--radius", "0.5"], "--radius has no effect on algorithm auto"),
         (["--algorithm", "paths", "--subproblem", "meth2"], "--subproblem has no effect"),
-        (["--out", "{}/out.xls"], "must end in one of .csv, .csv.gz, .parquet, .jj, .jj.gz, .txt"),
+        (
+            ["--out", "{}/out.xls"],
+            "must end in one of .csv, .csv.gz, .parquet, .xlsx, .html, .jj, ",
+        ),
+        (["--marks", "c"], "no published table is written; name a file with --out"),
+        (["--marks", "c", "--out", "{}/out.parquet"], "has a place for marks; leave it out, or "),
+        (["--marks", "c,d", "--out", "{}/out.csv"], "two marks tell readers which cells are"),
         (["--out", "{}/nowhere/out.jj"], "the directory of this output does not exist"),
         (["--out", "{}/table.jj"], "this output would replace an input"),
         (["--out", "{}/same.txt", "--json", "{}/same.txt"], "named for two outputs"),

@@ -20,7 +20,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.errors import InputError, ProblemError
 from tacit.io.audits import CONFIDENTIAL, read_audit, write_audit
 from tacit.observer import Observer
-from tacit.outcome import Intervals, Suppression
+from tacit.outcome import Intervals, Suppression, Values
 from tacit.problem import Problem
 
 EXAMPLE = examples.get("003-figure-11")
@@ -324,3 +324,24 @@ def test_other_files_are_refused(tmp_path: Path, content: str, message: str) -> 
     path.write_text(content)
     with pytest.raises(InputError, match=message):
         read_audit(path, PROBLEM, SUPPRESSED)
+
+
+@pytest.mark.parametrize("radius", [None, 5.0])
+def test_audits_of_values_survive_a_round_trip(tmp_path: Path, radius: float | None) -> None:
+    """Adjusted and rounded values are judged the same after reading, and by nobody else's audit."""
+    told = None if radius is None else np.array(radius)
+    values = Values(PROBLEM.value, told)
+    found = audit(PROBLEM, values, cells="sensitive")
+    path = tmp_path / "audit.confidential.json"
+    write_audit(found, path)
+    again = read_audit(path, PROBLEM, values)
+    again.check()
+    assert again.exposures == found.exposures
+    assert again.safe == found.safe
+    assert np.array_equal(again.hidden, found.hidden)
+    other = Values(PROBLEM.value, np.array(3.0)) if radius is None else Values(PROBLEM.value)
+    with pytest.raises(InputError, match="adjusted values"):
+        read_audit(path, PROBLEM, other)
+    moved = Values(PROBLEM.value + 1e-3, told)
+    with pytest.raises(InputError, match="other"):
+        read_audit(path, PROBLEM, moved)

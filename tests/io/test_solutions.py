@@ -124,6 +124,29 @@ def test_values(tmp_path: Path) -> None:
     assert solution.value.tolist() == [80, 25, 20, 35, 0.5]
 
 
+@pytest.mark.parametrize(("radius", "expected"), [(5, [5] * 5), ([0, 1, 2, 3, None], None)])
+def test_values_with_a_radius(tmp_path: Path, radius: Any, expected: list[float] | None) -> None:
+    """What readers are told of the differences is one number, or one a cell."""
+    solution = read(tmp_path, {"values": [80, 25, 20, 35, 0.5], "radius": radius})
+    assert isinstance(solution, Values)
+    assert solution.radius is not None
+    assert solution.radius.tolist() == (expected or [0, 1, 2, 3, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("radius", "message"),
+    [
+        (-1, "'radius' must not be negative"),
+        ([1, 2], "'radius' has 2 entries"),
+        ("x", "'radius' is not a number"),
+    ],
+)
+def test_a_radius_that_is_none(tmp_path: Path, radius: Any, message: str) -> None:
+    """A radius is a number that is not negative."""
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, {"values": [80, 25, 20, 35, 0.5], "radius": radius})
+
+
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
@@ -268,12 +291,13 @@ def test_outcome_of_intervals(tmp_path: Path) -> None:
 
 
 def test_outcome_of_both(tmp_path: Path) -> None:
-    """A combined outcome lists cells about which nothing is told as suppressed too."""
+    """A combined outcome lists every cell that is not published exactly as suppressed too."""
     solution = Intervals(np.array([77.25, 0, 22, 35, 0]), np.array([77.25, 100, 23, 35, 0]))
     outcome = Outcome(status=Status.OPTIMAL, solution=solution, method="combined")
     found = written(tmp_path, outcome)
-    assert found["suppressed"] == [1]
+    assert found["suppressed"] == [1, 2]
     assert found["intervals"] == [[1, 0, 100], [2, 22, 23]]
+    assert outcome.suppressed.tolist() == [1, 2]
 
 
 ends = st.one_of(st.floats(allow_nan=False), st.integers(-100, 100).map(float))
@@ -283,6 +307,10 @@ solutions: st.SearchStrategy[tuple[str, Solution]] = st.one_of(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=5, max_size=5).map(
         lambda values: ("adjust", Values(np.array(values)))
     ),
+    st.lists(st.floats(0, allow_infinity=False), min_size=5, max_size=5).map(
+        lambda radius: ("round", Values(np.zeros(5), np.array(radius)))
+    ),
+    st.floats(0, 1e9).map(lambda radius: ("round", Values(np.zeros(5), np.full(5, radius)))),
     st.tuples(
         st.sampled_from(["intervals", "combined"]),
         st.lists(

@@ -65,7 +65,7 @@ def test_odd_records_in_front_are_not_skipped(tmp_path: Path) -> None:
         ("", "the first line is empty"),
         ("\nr,v\nx,1\n", "the first line is empty"),
         ("r,v,v\nx,1,2\n", "names column v more than once"),
-        ("x,987654\ny,2\n", "no column r, v; some columns have numbers for names"),
+        ("x,987654\ny,2\n", "no columns r, v; some columns have numbers for names"),
         ('r,v\nx,"1\ny,2\n', "a quotation mark is opened but not closed"),
     ],
 )

@@ -12,39 +12,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 
-from tacit.attack.evidence import Evidence
+from tacit.attack.evidence import Evidence, EvidenceError
+from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.attack.values import faults_of_values, judge_values
 from tacit.errors import InputError, ProblemError
 from tacit.observer import Observer
-from tacit.outcome import Intervals, Suppression
-from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+from tacit.outcome import Solution, Suppression, Values
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem, Violation
 
 CellChoice = Literal["sensitive", "suppressed", "all"] | Sequence[int] | Integers
 NARROW = 0.01
 """A cell counts as narrowly determined when its interval is no wider than this share of it."""
-
-
-@dataclass(frozen=True)
-class Exposure:
-    """A sensitive cell that is not protected as asked.
-
-    Attributes:
-        cell: The cell's number.
-        name: The cell's label.
-        attacker: Who comes too close.
-        level: Which level is missed: `lower`, `upper` or `sliding`.
-        share: How much of the level is there, from 0 to 1.
-    """
-
-    cell: int
-    name: str
-    attacker: str
-    level: str
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +65,12 @@ class Audit:
         findings: One entry an attacker.
         unchecked: Sensitive cells not looked at because the audit was stopped.
         hidden: Cells that are not published with their exact value.
+        adjusted: The published values where readers are told nothing of how far the true ones
+            are. Nothing can be deduced from those; they are judged as they stand.
+        rounded: Published values of which readers know how far the true ones may be.
+        faults: What is wrong with published values as a table: where they do not add up, or lie
+            outside the bounds. Adjusted values are not safe then, because a reader would see
+            that they were changed, and where.
     """
 
     problem: Problem
@@ -88,11 +78,15 @@ class Audit:
     findings: tuple[AttackerFindings, ...]
     unchecked: tuple[int, ...]
     hidden: Booleans
+    adjusted: Values | None = None
+    rounded: Values | None = None
+    faults: tuple[Violation, ...] = ()
 
     @property
     def safe(self) -> bool:
         """Every sensitive cell has been checked against every attacker, and none is exposed."""
-        return not self.unchecked and not self.exposures
+        flawed = self.adjusted is not None and self.faults
+        return not self.unchecked and not self.exposures and not flawed
 
     @property
     def exposures(self) -> tuple[Exposure, ...]:
@@ -106,7 +100,12 @@ class Audit:
 
     @property
     def checked(self) -> int:
-        """How many claims about a cell and a side the evidence supports."""
+        """How many claims about a cell and a side the evidence supports.
+
+        Of adjusted values, how many sensitive cells were compared with their true values.
+        """
+        if self.adjusted is not None:
+            return sum(int(self.problem.is_sensitive[f.cells].sum()) for f in self.findings)
         return sum(len(found.evidence) for found in self.findings)
 
     @property
@@ -130,9 +129,20 @@ class Audit:
         return np.where(known, (found.upper - found.lower) / size, np.inf)
 
     def check(self) -> None:
-        """Verify all evidence from scratch; see `Evidence.check`."""
+        """Verify all evidence from scratch; see `Evidence.check`.
+
+        Adjusted values are their own evidence: they are judged again.
+        """
         for found in self.findings:
             found.evidence.check(self.problem, self.knowledge, found.attacker)
+            if self.adjusted is None:
+                continue
+            again = judge_values(self.problem, self.adjusted, found.attacker, found.cells)
+            if again != found.exposures:
+                cells = np.array(sorted({exposure.cell for exposure in again}), np.int64)
+                raise EvidenceError(
+                    "the published values do not show what the audit claims; audit again", cells
+                )
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
         """One row for each attacker and cell: interval, whether exact, whether exposed.
@@ -199,6 +209,7 @@ class Audit:
                 f"not sensitive, determined to within {NARROW:.0%}: "
                 + problem.name_cells(self.narrowly_determined)
             )
+        lines.extend(fault.message for fault in self.faults)
         if self.unchecked:
             lines.append(f"not checked (stopped early): {problem.name_cells(self.unchecked)}")
         return "\n".join(lines)
@@ -224,8 +235,11 @@ def audit(
 
     Args:
         problem: The true table.
-        solution: What is published: an outcome, a suppression, intervals, a mask of the
-            suppressed cells or their numbers.
+        solution: What is published: an outcome, a suppression, intervals, values, a mask of
+            the suppressed cells or their numbers. Values with a radius (see `Values`) are what
+            a reader takes for intervals. Values without are safe where they add up, respect
+            the bounds, and differ from the true value of each sensitive cell by at least its
+            lower level downwards or its upper level upwards, and by its sliding level.
         cells: Whose intervals to compute: `sensitive`, `suppressed` (everything not published
             as it is), `all`, or cell numbers. Sensitive cells are always looked at.
         exact: Compute exact intervals; if False, stop for each sensitive cell once its levels
@@ -256,10 +270,19 @@ def audit(
         _refuse_contradictions(problem, tolerance)
     solution = as_solution(problem, solution)
     knowledge = Knowledge.of(problem, solution)
-    hidden = _hidden(solution, knowledge)
+    hidden = hidden_cells(problem, solution, knowledge)
     chosen = _choose(problem, cells, hidden)
     observer = observer or Observer()
     attackers = tuple(attackers) or (Attacker.external(),)
+    if isinstance(solution, Values) and solution.radius is None:
+        observer.on_start("audit", total=len(chosen) * len(attackers))
+        found_all = tuple(
+            findings_of_values(problem, solution, knowledge, attacker, chosen)
+            for attacker in attackers
+        )
+        faults = faults_of_values(problem, solution, tolerance)
+        observer.on_end()
+        return Audit(problem, knowledge, found_all, (), hidden, adjusted=solution, faults=faults)
     structure = structure or Structure.of(problem)
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
@@ -279,7 +302,46 @@ def audit(
         findings.append(found)
         unchecked.update(missed)
     observer.on_end()
-    return Audit(problem, knowledge, tuple(findings), tuple(sorted(unchecked)), hidden)
+    faults = faults_of_values(problem, solution, tolerance)
+    return Audit(
+        problem,
+        knowledge,
+        tuple(findings),
+        tuple(sorted(unchecked)),
+        hidden,
+        rounded=solution if isinstance(solution, Values) else None,
+        faults=faults,
+    )
+
+
+def findings_of_values(
+    problem: Problem,
+    values: Values,
+    knowledge: Knowledge,
+    attacker: Attacker,
+    cells: Integers,
+) -> AttackerFindings:
+    """What an attacker learns from adjusted values: no more than it knew before."""
+    cells = cells[~attacker.spares(problem)[cells]]
+    told = attacker.learn(problem, knowledge)
+    none = sparse.csr_array((0, problem.cell_count))
+    empty = np.zeros(0)
+    return AttackerFindings(
+        attacker,
+        cells,
+        problem.value[cells] - told.down[cells],
+        problem.value[cells] + told.up[cells],
+        np.zeros(len(cells), bool),
+        judge_values(problem, values, attacker, cells),
+        Evidence(
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+            empty,
+            none,
+            empty,
+            sparse.csr_array((0, problem.relation_count)),
+        ),
+    )
 
 
 def _numbers(cells: Integers) -> list[int]:
@@ -297,10 +359,12 @@ def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
         )
 
 
-def _hidden(solution: Any, knowledge: Knowledge) -> Booleans:
+def hidden_cells(problem: Problem, solution: Solution, knowledge: Knowledge) -> Booleans:
+    """Cells that are not published with their exact value."""
     if isinstance(solution, Suppression):
         return solution.suppressed
-    assert isinstance(solution, Intervals)
+    if isinstance(solution, Values) and solution.radius is None:
+        return np.asarray(solution.value != problem.value)
     return (knowledge.up > 0) | (knowledge.down > 0)
 
 

@@ -31,12 +31,14 @@ class Knowledge:
 
         Args:
             problem: The true table.
-            solution: What is published: an outcome, a suppression, intervals, a mask of the
-                suppressed cells or their numbers.
+            solution: What is published: an outcome, a suppression, intervals, values, a mask
+                of the suppressed cells or their numbers. Of values without a radius a reader
+                knows no more than the bounds.
 
         Raises:
             InputError: The solution does not fit the table.
-            ProblemError: A published interval does not contain the cell's true value.
+            ProblemError: A published interval does not contain the cell's true value, or a
+                published value lies further from it than readers are told.
         """
         solution = as_solution(problem, solution)
         above, below = problem.upper - problem.value, problem.value - problem.lower
@@ -46,16 +48,16 @@ class Knowledge:
         elif isinstance(solution, Intervals):
             up = np.minimum(solution.upper - problem.value, above)
             down = np.minimum(problem.value - solution.lower, below)
+        elif solution.radius is None:
+            up, down = above, below
         else:
-            raise InputError(
-                "adjusted values leave nothing to deduce: an audit of intervals needs a "
-                "suppression or published intervals"
-            )
+            up = np.minimum(solution.value + solution.radius - problem.value, above)
+            down = np.minimum(problem.value - solution.value + solution.radius, below)
         slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
         outside = np.flatnonzero((up < -slack) | (down < -slack))
         if len(outside):
             raise ProblemError(
-                "the true value lies outside the bounds or the published interval: "
+                "the true value lies outside the bounds or what is published of it: "
                 f"{problem.name_cells(outside)}",
                 cells=outside,
             )

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tacit.errors import nearest
+
+WEIGHTS = ("file", "unit", "value")
+"""What a cell costs: as in the file, 1, or its value."""
+_LARGEST_SEED = 10**9
+"""Solvers count on from a seed, and must not run out of numbers."""
 
 
 def whole_number(least: int) -> Callable[[str], int]:
@@ -34,6 +42,40 @@ def number(*, above: float | None = None, least: float | None = None) -> Callabl
         return found
 
     return convert
+
+
+def one_of(kind: str, known: Sequence[str]) -> Callable[[str], str]:
+    """One of a few names; for another one the nearest is named."""
+
+    def convert(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(f"there is no {kind} {text!r}; {nearest(text, known)}")
+        return text
+
+    return convert
+
+
+def named_option(text: str) -> tuple[str, Any]:
+    """An option of a method by its name in Python; its value is written as in TOML."""
+    name, equals, given = text.partition("=")
+    name = name.strip().replace("-", "_")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
+    import tomllib
+
+    try:
+        return name, tomllib.loads(f"given = {given}")["given"]
+    except tomllib.TOMLDecodeError:
+        # Text needs no quotation marks here.
+        return name, given.strip()
+
+
+def seed(text: str) -> int:
+    """A seed that every solver can count on from."""
+    found = whole_number(0)(text)
+    if found > _LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is above the largest seed, {_LARGEST_SEED}")
+    return found
 
 
 def add_tolerance(parser: argparse.ArgumentParser) -> None:

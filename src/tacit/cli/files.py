@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
+_DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 
 
 def is_job(path: Path) -> bool:
@@ -23,19 +24,41 @@ def is_job(path: Path) -> bool:
     return path.suffix.lower() == ".toml"
 
 
-def read_problem(path: Path) -> Problem:
+def read_problem(path: Path, *, quiet: bool = False) -> Problem:
     """Read an input; the data of a job are tabulated and judged.
+
+    Args:
+        path: The input.
+        quiet: Show no progress.
 
     Raises:
         InputError: The file cannot be read, or what it says cannot be done.
     """
     if not is_job(path):
-        from tacit.io.jj import read_jj
-
-        return read_jj(path)
+        return read_table(path)
+    from tacit.cli.progress import Progress
     from tacit.jobs import job_problem, read_job
 
-    return as_problem(job_problem(read_job(path)))
+    job = read_job(path)
+    with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
+        return as_problem(job_problem(job, observer=progress))
+
+
+def read_table(path: Path) -> Problem:
+    """Read a JJ file.
+
+    Raises:
+        InputError: The file cannot be read, or its name says that it is something else.
+    """
+    from tacit.io.jj import read_jj
+
+    if path.name.lower().endswith(_DATA):
+        raise InputError(
+            "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
+            "one)",
+            path=path,
+        )
+    return read_jj(path)
 
 
 def as_problem(source: Table | Problem) -> Problem:

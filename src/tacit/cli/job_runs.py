@@ -49,6 +49,18 @@ def records(report: TabulationReport) -> str:
     return f"{report.records} read" + (f", {dropped} dropped" if dropped else "")
 
 
+def weighted(source: Table | Problem, weights: str | None) -> Table | Problem:
+    """The same with weights as typed."""
+    from tacit.io.weights import with_weights
+    from tacit.problem import Problem
+
+    if weights is None or weights == "file":
+        return source
+    if isinstance(source, Problem):
+        return with_weights(source, "unit" if weights == "unit" else "value")
+    return source.apply(weight=weights)
+
+
 def protected(job: Job, source: Table | Problem, *, quiet: bool, tolerance: float) -> Release:
     """Protect what a job is about, showing the progress."""
     from tacit.jobs import protect_job

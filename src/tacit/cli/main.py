@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -16,13 +17,14 @@ from typing import NoReturn, Protocol, cast
 
 from tacit.cli.exits import ExitCode
 from tacit.cli.interrupts import StoppedAtOnce
-from tacit.errors import SolverError, StoppedError, TacitError
+from tacit.errors import SolverError, StoppedError, TacitError, nearest
 from tacit.version import __version__
 
 COMMANDS = {
     "demo": "a complete run on generated data; no arguments needed",
     "protect": "lose as little as possible so that nothing sensitive can be deduced",
     "audit": "is a publication safe? what can be deduced from it, with evidence",
+    "compare": "several methods on one table, side by side",
     "info": "what an input is, and what is wrong with it",
     "tabulate": "from microdata to a table with every total",
     "generate": "write a generated table",
@@ -52,9 +54,29 @@ class Command(Protocol):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        told = _in_our_words(message)
+        helped = "" if told.endswith("?") else f"; see {self.prog} --help"
         # The 2 of argparse says here that no safe outcome exists.
-        self.print_usage(sys.stderr)
-        self.exit(ExitCode.WRONG_INPUT, f"{self.prog}: {message}\n")
+        self.exit(ExitCode.WRONG_INPUT, f"tacit: {told}{helped}\n")
+
+    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
+        """Say which option there is none of, and which may be meant."""
+        unknown = next((word for word in words if word.startswith("-")), None)
+        if unknown is None:
+            self.error(f"{words[0]!r} is one argument too many")
+        name = unknown.partition("=")[0]
+        near = nearest(name, list(self._option_string_actions))
+        self.error(f"there is no option {name}" + (f"; {near}" if near.endswith("?") else ""))
+
+
+def _in_our_words(message: str) -> str:
+    """What argparse says, said like everything else."""
+    told = message.removeprefix("argument ")
+    needed = told.removeprefix("the following arguments are required: ")
+    if needed != told:
+        return f"{needed} {'are' if ',' in needed else 'is'} missing"
+    other = re.sub(r"not allowed with argument (\S+)", r"it does not go with \1: choose one", told)
+    return other.replace(": expected one argument", " needs a value after it")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -72,20 +94,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     name = given[0] if given else ""
     command = _command(name) if name in COMMANDS else None
-    parser = _parser(name, command)
+    parser, own = _parsers(name, command)
     if not given:
         parser.print_help(sys.stderr)
         return ExitCode.WRONG_INPUT
+    if command is None and not name.startswith("-"):
+        parser.error(f"there is no command {name!r}; {nearest(name, list(COMMANDS))}")
     # Without a command this only says what is wrong, or helps.
-    parsed = parser.parse_args(given)
+    parsed, unknown = parser.parse_known_args(given)
     assert command is not None
+    if unknown:
+        own.refuse_unknown(unknown)
     try:
         code = command.run(parsed)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more at its end; that must not fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_stdout()
         return ExitCode.BROKEN_PIPE
+    except OSError as error:
+        # Errors of files that are named have been told by those who open them.
+        reason = (error.strerror or "unknown reason").lower()
+        where = error.filename or "standard output"
+        print(f"tacit: {where}: it cannot be read or written: {reason}", file=sys.stderr)
+        _give_up_stdout()
+        return ExitCode.WRONG_INPUT
+    except MemoryError:
+        print(
+            "tacit: the memory does not suffice; close other programs, or use a larger machine",
+            file=sys.stderr,
+        )
+        return ExitCode.STOPPED
     except (KeyboardInterrupt, StoppedAtOnce):
         print("tacit: stopped", file=sys.stderr)
         return ExitCode.INTERRUPTED
@@ -100,8 +138,13 @@ def _command(name: str) -> Command:
     return cast(Command, import_module(f"tacit.cli.commands.{name}"))
 
 
-def _parser(chosen: str, command: Command | None) -> argparse.ArgumentParser:
-    """The parser of everything, with the arguments of the chosen command only."""
+def _give_up_stdout() -> None:
+    """Python flushes once more at its end; that must not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parsers(chosen: str, command: Command | None) -> tuple[_Parser, _Parser]:
+    """The parser of everything, and that of the chosen command: only that has its arguments."""
     parser = _Parser(
         prog="tacit",
         description="Publish statistical tables without giving anybody away.",
@@ -111,10 +154,12 @@ def _parser(chosen: str, command: Command | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tacit {__version__}")
     listed = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    own = parser
     for name, help_line in COMMANDS.items():
-        own = listed.add_parser(
+        of_command = listed.add_parser(
             name, help=help_line, description=f"{name}: {help_line}.", allow_abbrev=False
         )
         if name == chosen and command is not None:
-            command.add_arguments(own)
-    return parser
+            command.add_arguments(of_command)
+            own = of_command
+    return parser, own

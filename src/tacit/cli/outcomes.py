@@ -27,6 +27,8 @@ def summary(outcome: Outcome, problem: Problem) -> list[str]:
     rows = summary_rows(outcome, problem, quality)
     if outcome.solution is not None:
         rows["guarantee"] = guarantee(problem, outcome.audit)
+        if outcome.message:
+            rows["note"] = outcome.message
     return as_lines(rows)
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tacit.outcome import Outcome
 
 SECONDS_BETWEEN_LINES = 5.0
-_SECONDS_BETWEEN_LOOKS = 0.2
+_SECONDS_BETWEEN_LOOKS = 0.1
+_SECONDS_BEFORE_FORECAST = 2.0
 _STOPPING = "stopping with what is known so far; press Ctrl-C again to stop at once"
 
 
@@ -61,7 +62,7 @@ class Progress(Observer):
         self._clock = clock
         self._stops_gracefully = stops_gracefully
         self._interrupts = Interrupts(lambda: display.note(_STOPPING), display.close)
-        self._search: _Search | None = None
+        self._task: _Search | _Steps | None = None
         self._looked = clock()
 
     @classmethod
@@ -96,64 +97,102 @@ class Progress(Observer):
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Show that a task begins; one that stops gracefully and has no known steps is a search."""
         self._display.start(task)
-        self._search = None
         if total is None and self._stops_gracefully:
-            self._search = _Search(self._clock(), self._time_limit)
+            self._task = _Search(self._clock(), self._time_limit)
+        else:
+            self._task = _Steps(self._clock(), total)
+        self._look()
+
+    def on_phase(self, name: str) -> None:
+        """Show which part of the task begins."""
+        if self._task is not None:
+            self._task.phase, self._task.done, self._task.total = name, 0, None
             self._look()
-        elif total is not None:
-            self._show_steps(0, total)
 
     def on_progress(self, done: int, total: int) -> None:
         """Show how far it is."""
-        self._show_steps(done, total)
-
-    def _show_steps(self, done: int, total: int) -> None:
-        share = done / total if total else None
-        percent = "" if share is None else f" ({share:.0%})"
-        self._display.show(f"{done} of {total}{percent}", share)
+        if self._task is not None:
+            self._task.done, self._task.total = done, total
+            self._look_again()
 
     def on_bound(self, _seconds: float, bound: float) -> None:
         """Show a better bound."""
-        if self._search is not None:
-            self._search.bound = bound
+        if isinstance(self._task, _Search):
+            self._task.bound = bound
             self._look()
 
     def on_solution(self, _seconds: float, objective: float) -> None:
-        """Show a better pattern."""
-        if self._search is not None:
-            self._search.objective = objective
+        """Show a better solution."""
+        if isinstance(self._task, _Search):
+            self._task.objective = objective
             self._look()
 
     def on_cuts(self, _seconds: float, count: int) -> None:
         """Count the cuts."""
-        if self._search is not None:
-            self._search.cuts += count
+        if isinstance(self._task, _Search):
+            self._task.cuts += count
 
     def on_end(self, _outcome: Outcome | None = None) -> None:
-        """Nothing is searched any more."""
-        self._search = None
+        """The task is over."""
+        self._task = None
 
     def should_stop(self) -> bool:
-        """Whether Ctrl-C was pressed. A search asks often: it also keeps the time shown right."""
-        if self._clock() - self._looked >= _SECONDS_BETWEEN_LOOKS:
-            self._look()
+        """Whether Ctrl-C was pressed. Tasks ask often: it also keeps the time shown right."""
+        self._look_again()
         return self._interrupts.is_stopping
 
+    def _look_again(self) -> None:
+        """Steps may be many and short: more than a few looks a second help nobody."""
+        if self._clock() - self._looked >= _SECONDS_BETWEEN_LOOKS:
+            self._look()
+
     def _look(self) -> None:
-        if self._search is None:
+        if self._task is None:
             return
         self._looked = self._clock()
-        self._display.show(self._search.text(self._looked), self._search.share(self._looked))
+        self._display.show(self._task.text(self._looked), self._task.share(self._looked))
 
 
-class _Search:
-    """What is known of a search for the best pattern."""
+class _Steps:
+    """What is known of a task that goes step by step."""
+
+    def __init__(self, began: float, total: int | None):
+        self.phase = ""
+        self.done = 0
+        self.total = total
+        self._began = began
+
+    def share(self, _now: float) -> float | None:
+        """How much is done."""
+        return self.done / self.total if self.total else None
+
+    def text(self, now: float) -> str:
+        """The phase, the steps, and how long it will take if it goes on like this."""
+        parts = [self.phase, self.steps()]
+        share, seconds = self.share(now), now - self._began
+        if share and seconds >= _SECONDS_BEFORE_FORECAST and not self.phase:
+            parts.append(f"about {seconds * (1 - share) / share:.0f} s left")
+        return ", ".join(filter(None, parts))
+
+    def steps(self) -> str:
+        """So many of so many; nothing where that is not known."""
+        if self.total is None:
+            return ""
+        if self.total == 100:
+            # Somebody counts percent.
+            return f"{self.done}%"
+        percent = f" ({self.done / self.total:.0%})" if self.total else ""
+        return f"{self.done} of {self.total}{percent}"
+
+
+class _Search(_Steps):
+    """What is known of a search for the best solution."""
 
     def __init__(self, began: float, time_limit: float | None):
+        super().__init__(began, None)
         self.objective: float | None = None
         self.bound: float | None = None
         self.cuts = 0
-        self._began = began
         self._time_limit = time_limit
 
     def share(self, now: float) -> float | None:
@@ -163,10 +202,11 @@ class _Search:
         return min(1.0, (now - self._began) / self._time_limit)
 
     def text(self, now: float) -> str:
-        """Best safe pattern, bound, gap, cuts and the time left, as far as they are known."""
-        parts = ["no safe pattern yet"]
-        if self.objective is not None:
-            parts = [f"best {number(self.objective)}"]
+        """Phase, best safe solution, bound, gap, cuts and the time left, as far as known."""
+        parts = [" ".join(filter(None, [self.phase, self.steps()]))]
+        parts.append(
+            "nothing safe yet" if self.objective is None else f"best {number(self.objective)}"
+        )
         if self.bound is not None:
             parts.append(f"bound {number(self.bound)}")
             if self.objective is not None:
@@ -176,7 +216,7 @@ class _Search:
             parts.append(f"{self.cuts} cuts")
         if self._time_limit is not None:
             parts.append(f"{max(0.0, self._began + self._time_limit - now):.0f} s left")
-        return ", ".join(parts)
+        return ", ".join(filter(None, parts))
 
 
 def number(amount: float) -> str:
@@ -233,14 +273,21 @@ class PlainLines:
         if now - self._latest < self._seconds:
             return
         self._latest = now
-        print(f"{self._task}: {text}, {now - self._began:.0f} s", file=sys.stderr, flush=True)
+        told = f": {text}" if text else ""
+        _write_line(f"{self._task}, {now - self._began:.0f} s{told}")
 
     def note(self, text: str) -> None:
         """Print it at once."""
-        print(text, file=sys.stderr, flush=True)
+        _write_line(text)
 
     def close(self) -> None:
         """Lines stay as they are."""
+
+
+def _write_line(text: str) -> None:
+    """In one piece: another thread may write as well, and `print` writes the line end apart."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
 
 
 class LiveLine:
@@ -255,11 +302,12 @@ class LiveLine:
         self._bar = RichProgress(
             TextColumn("{task.description}", markup=False),
             # Short, so that the text fits into 80 columns.
-            BarColumn(bar_width=10),
+            BarColumn(bar_width=8),
+            TextColumn("{task.elapsed:.0f} s"),
             console=Console(stderr=True),
             transient=True,
         )
-        self._line = self._bar.add_task("", start=False, visible=False)
+        self._line = self._bar.add_task("", visible=False)
         self._task = ""
 
     def start(self, task: str) -> None:
@@ -270,7 +318,7 @@ class LiveLine:
 
     def show(self, text: str, share: float | None) -> None:
         """Draw how far the task is."""
-        description = f"{self._task}: {text}"
+        description = f"{self._task}: {text}" if text else self._task
         if share is None:
             self._bar.update(self._line, description=description)
         else:

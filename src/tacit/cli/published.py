@@ -39,11 +39,13 @@ class Excerpt:
             published: A table with two dimensions.
             most: The largest number of parts in either dimension.
         """
+        from tacit.release.marks import cell_texts
+
         (row_name, row_codes), (column_name, column_codes) = published.dimensions.items()
         codes = zip(
             published.codes[row_name].tolist(), published.codes[column_name].tolist(), strict=True
         )
-        cells = dict(zip(codes, _texts(published), strict=True))
+        cells = dict(zip(codes, cell_texts(published, SUPPRESSED, between=BETWEEN), strict=True))
         found = [
             cls(
                 f"{row_name} {row} by {column_name} {column}",
@@ -89,21 +91,6 @@ class Excerpt:
         for code, row in zip(self.rows, self.cells, strict=True):
             drawn.add_row(code, *(_drawn(cell) for cell in row))
         console.print(drawn)
-
-
-def _texts(published: Published) -> list[str]:
-    """Each cell as readers see it."""
-    from tacit.release import PublishedAs
-
-    texts = [f"{value:.15g}" for value in published.value.tolist()]
-    for cell, status in enumerate(published.status.tolist()):
-        if status == PublishedAs.SUPPRESSED:
-            texts[cell] = SUPPRESSED
-        elif status == PublishedAs.INTERVAL:
-            assert published.lower is not None
-            assert published.upper is not None
-            texts[cell] = f"{published.lower[cell]:.15g}{BETWEEN}{published.upper[cell]:.15g}"
-    return texts
 
 
 def _drawn(cell: str) -> str:

@@ -17,8 +17,9 @@ numbered from 0 in the order of the table; null stands for infinity.
 
 `published` is `{"suppressed": [cells]}`, or for published intervals `{"cell": [...],
 "down": [...], "up": [...]}`: how far each cell that is not published exactly may lie below and
-above its true value. `at_least` and `at_most` hold pairs of a cell and an amount; see
-`Attacker` for what the words mean.
+above its true value. Of adjusted values it is `{"values": [...]}`, one a cell; they are judged
+as they stand, so that there are no claims. `at_least` and `at_most` hold pairs of a cell and an
+amount; see `Attacker` for what the words mean.
 
 Claim k is about cell s = cells[k] and the side t = sides[k], 1 for rising and -1 for falling.
 With A the relations and a the true table, and with up and down how far the attacker thinks
@@ -46,13 +47,15 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import AttackerFindings, Audit, Exposure
+from tacit.attack.audit import AttackerFindings, Audit, findings_of_values, hidden_cells
 from tacit.attack.evidence import Evidence
+from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE
+from tacit.attack.values import faults_of_values
 from tacit.errors import InputError, ProblemError
 from tacit.io.files import read_content, replacing
-from tacit.outcome import Suppression
+from tacit.outcome import Suppression, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 from tacit.version import __version__
 
@@ -102,6 +105,8 @@ def _dumps(member: Any) -> str:
 
 def _published(audit: Audit) -> dict[str, Any]:
     """What the audit took for published: suppressed cells where that says it all."""
+    if audit.adjusted is not None:
+        return {"values": _amounts(audit.adjusted.value)}
     told = audit.knowledge
     suppressed = Knowledge.of(audit.problem, Suppression(audit.hidden))
     if np.array_equal(suppressed.up, told.up) and np.array_equal(suppressed.down, told.down):
@@ -182,6 +187,17 @@ def read_audit(
     solution = as_solution(problem, solution)
     knowledge = Knowledge.of(problem, solution)
     reader = _Reader(path, problem)
+    hidden = hidden_cells(problem, solution, knowledge)
+    faults = faults_of_values(problem, solution, tolerance)
+    if isinstance(solution, Values) and solution.radius is None:
+        reader.refuse_other_values(solution)
+        judged = [
+            findings_of_values(problem, solution, knowledge, attacker, problem.sensitive)
+            for attacker, _ in reader.attackers()
+        ]
+        return Audit(
+            problem, knowledge, tuple(judged), (), hidden, adjusted=solution, faults=faults
+        )
     reader.refuse_another_publication(knowledge)
     findings, unchecked = [], set()
     for attacker, evidence in reader.attackers():
@@ -189,10 +205,15 @@ def read_audit(
         found, missed = _judge(problem, attacker, evidence)
         findings.append(found)
         unchecked.update(missed)
-    hidden = (knowledge.up > 0) | (knowledge.down > 0)
-    if isinstance(solution, Suppression):
-        hidden = solution.suppressed
-    return Audit(problem, knowledge, tuple(findings), tuple(sorted(unchecked)), hidden)
+    return Audit(
+        problem,
+        knowledge,
+        tuple(findings),
+        tuple(sorted(unchecked)),
+        hidden,
+        rounded=solution if isinstance(solution, Values) else None,
+        faults=faults,
+    )
 
 
 def _judge(
@@ -280,10 +301,29 @@ class _Reader:
     def _fault(self, message: str) -> InputError:
         return InputError(message, path=self.path)
 
+    def refuse_other_values(self, values: Values) -> None:
+        """Raise an error where the audit took other values for published."""
+        given = self._mapping(self.given, "published")
+        if "values" not in given:
+            raise self._fault(
+                "the audit is about another publication, not about adjusted values. Audit this one"
+            )
+        audited = self._floats(given, "values", self.problem.cell_count)
+        different = np.flatnonzero(audited != values.value)
+        if len(different):
+            raise self._fault(
+                "the audit is about other published values; they differ at "
+                f"{self.problem.name_cells(different)}. Audit these"
+            )
+
     def refuse_another_publication(self, knowledge: Knowledge) -> None:
         """Raise an error where the audit took something else for published."""
         problem, n = self.problem, self.problem.cell_count
         given = self._mapping(self.given, "published")
+        if "values" in given:
+            raise self._fault(
+                "the audit is about adjusted values, which this publication is not. Audit this one"
+            )
         if "suppressed" in given:
             suppressed = np.zeros(n, bool)
             suppressed[self._numbers(given, "suppressed", n)] = True

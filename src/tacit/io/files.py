@@ -51,8 +51,11 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file() and not target.is_dir():
         # A pipe or a device has no old content to keep, and must not be replaced.
-        with open(target, "wb") as stream:
-            yield stream
+        try:
+            with open(target, "wb") as stream:
+                yield stream
+        except OSError as error:
+            raise _unwritable(error, path) from None
         return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -64,9 +67,13 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
                 yield stream
         os.replace(temporary, target)
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise InputError(f"the file cannot be written: {reason}", path=path) from None
+        raise _unwritable(error, path) from None
     finally:
         # Gone already when all went well, or never there.
         with suppress(OSError):
             temporary.unlink()
+
+
+def _unwritable(error: OSError, path: str | Path) -> InputError:
+    reason = (error.strerror or "unknown reason").lower()
+    return InputError(f"the file cannot be written: {reason}; write it elsewhere", path=path)

@@ -79,7 +79,7 @@ class _Walk:
     def first_line(self) -> None:
         text = next(self._lines, None)
         if text is None:
-            raise InputError("the file is empty", path=self.path)
+            raise InputError("the file is empty; was it written to its end?", path=self.path)
         if text.strip() != b"0":
             raise self._fault(
                 "a JJ file starts with a line that holds only 0 (it has no comments and no "

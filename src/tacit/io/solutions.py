@@ -33,7 +33,9 @@ def read_solution(path: str | Path, problem: Problem) -> Solution:
     - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
       it. Cells without an interval are published exactly. Where `suppressed` and `intervals`
       both appear, suppressed cells without an interval of their own may lie anywhere between
-      the bounds that an attacker knows. An end that is null is infinite.
+      the bounds that an attacker knows. An end that is null is infinite. With `values`,
+      `radius` says how far at most the true values lie from them, as readers are told: a number
+      or one a cell; without it readers are told nothing.
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.
@@ -162,7 +164,7 @@ class _JsonSolution:
             if not isinstance(given[key], list):
                 raise self._fault(f"{key!r} must be a list")
         if "values" in present:
-            return self._values(given["values"])
+            return self._values(given["values"], given.get("radius"))
         suppression = _suppression(
             self._cells(given.get("suppressed", []), "'suppressed'"), self.problem
         )
@@ -183,7 +185,7 @@ class _JsonSolution:
             )
         return np.array(given, np.int64)
 
-    def _values(self, given: list[Any]) -> Values:
+    def _values(self, given: list[Any], radius: Any) -> Values:
         n = self.problem.cell_count
         if len(given) != n:
             raise self._fault(f"'values' has {len(given)} entries; there are {n} cells")
@@ -191,7 +193,15 @@ class _JsonSolution:
         wrong = np.flatnonzero(~np.isfinite(values))
         if len(wrong):
             raise self._fault(f"entry {wrong[0] + 1} of 'values' must be a finite number")
-        return Values(values)
+        if radius is None:
+            return Values(values)
+        entries = radius if isinstance(radius, list) else [radius] * n
+        if len(entries) != n:
+            raise self._fault(f"'radius' has {len(entries)} entries; there are {n} cells")
+        told = self._floats(entries, "'radius'", missing=math.inf)
+        if not (told >= 0).all():
+            raise self._fault("'radius' must not be negative")
+        return Values(values, told)
 
     def _intervals(self, given: list[Any], suppressed: Booleans) -> Intervals:
         if not set(map(type, given)) <= {list} or not set(map(len, given)) <= {3}:
@@ -302,20 +312,29 @@ def _solution_members(outcome: Outcome, problem: Problem, changed: Booleans) -> 
     if isinstance(solution, Suppression):
         return {"suppressed": np.flatnonzero(solution.suppressed).tolist()}
     if isinstance(solution, Values):
-        return {"values": _numbers(solution.value)}
+        return {"values": _numbers(solution.value), **_radius_member(solution)}
     if not isinstance(solution, Intervals):
         return {}
     members: dict[str, Any] = {}
     if outcome.method == "combined":
-        # An interval that tells no more than the attacker knew is a suppressed cell.
-        blank = (solution.lower <= problem.lower) & (solution.upper >= problem.upper)
-        members["suppressed"] = np.flatnonzero(changed & blank).tolist()
+        # A sensitive cell is suppressed even if others tell its value, as they may without levels.
+        changed = changed | problem.is_sensitive
+        members["suppressed"] = np.flatnonzero(changed).tolist()
     cell = np.flatnonzero(changed)
     ends = zip(
         cell.tolist(), _numbers(solution.lower[cell]), _numbers(solution.upper[cell]), strict=True
     )
     members["intervals"] = [list(entry) for entry in ends]
     return members
+
+
+def _radius_member(values: Values) -> dict[str, Any]:
+    """What readers are told of the differences: one number where it is the same everywhere."""
+    radius = values.radius
+    if radius is None:
+        return {}
+    same = len(radius) > 0 and bool((radius == radius[0]).all()) and math.isfinite(radius[0])
+    return {"radius": float(radius[0]) if same else _numbers(radius)}
 
 
 def _audit_member(outcome: Outcome) -> dict[str, Any] | None:

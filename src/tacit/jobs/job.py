@@ -11,9 +11,12 @@ from typing import Any, get_args
 
 from tacit.errors import InputError
 from tacit.io.cells import CELL_SUFFIXES
+from tacit.io.exports import SUFFIXES, Presentation
 from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.sections import Section
+from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import METHODS, find_method
+from tacit.report.picture import REPORT_SUFFIX
 from tacit.rules import (
     bounds_from_mapping,
     from_mapping,
@@ -25,6 +28,7 @@ from tacit.table.judging import Levels
 TOP_KEYS = (
     "data",
     "dimensions",
+    "recode",
     "rules",
     "levels",
     "least_level",
@@ -54,7 +58,8 @@ TABLE_COLUMNS = (
 )
 TABLE_LISTS = ("top", "top_weight", "holding_top", "top_requested")
 CONFIDENTIAL = "confidential"
-_NOT_FOR_JJ = ("dimensions", "rules", "levels", "least_level", "bounds", "weights")
+_OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
+_NOT_FOR_JJ = ("dimensions", "recode", "rules", "levels", "least_level", "bounds", "weights")
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,20 +101,27 @@ class Outputs:
 
     Attributes:
         published: The published table, for readers.
+        report: The report for readers.
         json: The result as the JSON of the contract.
         table: The true table with statuses, reasons and levels; confidential.
         evidence: The audit with its evidence; confidential.
+        working_report: The report for the house; confidential.
+        presentation: How the published table is written.
     """
 
     published: tuple[Path, ...] = ()
+    report: Path | None = None
     json: Path | None = None
     table: Path | None = None
     evidence: Path | None = None
+    working_report: Path | None = None
+    presentation: Presentation = field(default_factory=Presentation)
 
     @property
     def files(self) -> list[Path]:
         """All files."""
-        return [*self.published, *(p for p in (self.json, self.table, self.evidence) if p)]
+        others = (self.report, self.json, self.table, self.evidence, self.working_report)
+        return [*self.published, *(path for path in others if path is not None)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,6 +132,8 @@ class Job:
         path: The file that it was read from.
         data: What the table is made from; None where it is named elsewhere.
         dimensions: The dimensions of the table.
+        recodes: What to merge in some of them, see `tacit.recode`.
+        overlap: What to do where a finished table cannot tell who contributes to merged cells.
         rules: The sensitivity rules.
         levels: Which protection levels count, see `Table.apply`.
         least_level: The level of cells for which rules imply none.
@@ -134,6 +148,8 @@ class Job:
     path: Path
     data: Microdata | CellFile | JJFile
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    recodes: Mapping[str, Any] = field(default_factory=dict)
+    overlap: Overlap = "refuse"
     rules: tuple[Rule, ...] = ()
     levels: Levels = "both"
     least_level: float | None = None
@@ -194,6 +210,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
         data=data,
         dimensions={} if isinstance(data, JJFile) else _dimensions(top),
         top=top,
+        **_recodes(top),
         **_judging(top),
         **_method(top),
         outputs=_outputs(top),
@@ -277,6 +294,21 @@ def _dimensions(top: Section) -> dict[str, Dimension]:
     return found
 
 
+def _recodes(top: Section) -> dict[str, Any]:
+    """What to merge, dimension by dimension; whether it can be is seen with the table at hand."""
+    section = top.section("recode")
+    if section is None:
+        return {}
+    dimensions = top.section("dimensions")
+    named = [] if dimensions is None else [*dimensions.given]
+    section.refuse_unknown([*named, "overlap"])
+    recodes = {name: section.get(name, int, list, dict) for name in section.given if name in named}
+    found: dict[str, Any] = {"recodes": recodes}
+    if "overlap" not in named:
+        found["overlap"] = section.one_of("overlap", get_args(Overlap)) or "refuse"
+    return found
+
+
 def _judging(top: Section) -> dict[str, Any]:
     """Rules, levels, bounds and weights."""
     rules = []
@@ -329,23 +361,37 @@ def _outputs(top: Section) -> Outputs:
     section = top.section("outputs")
     if section is None:
         return Outputs()
-    section.refuse_unknown([item.name for item in dataclasses.fields(Outputs)])
+    choices = [item.name for item in dataclasses.fields(Presentation)]
+    section.refuse_unknown([*_OUTPUT_FILES, *choices])
     published = section.texts("published") or []
     for name in published:
-        if not name.lower().endswith(CELL_SUFFIXES):
+        if not name.lower().endswith(SUFFIXES):
             raise section.fault(
-                f"the name of a published table must end in {', '.join(CELL_SUFFIXES)}",
+                f"the name of a published table must end in {', '.join(SUFFIXES)}",
                 "published",
             )
     found = Outputs(
         published=tuple(section.file.parent / name for name in published),
+        report=section.path("report"),
         json=section.path("json"),
         table=section.path("table"),
         evidence=section.path("evidence"),
+        working_report=section.path("working_report"),
+        presentation=_presentation(section),
     )
+    try:
+        reported = found.report is not None or found.working_report is not None
+        found.presentation.refuse_unused(*found.published, reported=reported)
+    except InputError as error:
+        raise section.blame(error) from None
     if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
         raise section.fault(f"the name must end in {', '.join(CELL_SUFFIXES)}", "table")
-    for key, path in (("table", found.table), ("evidence", found.evidence)):
+    for key in ("report", "working_report"):
+        path = getattr(found, key)
+        if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
+            raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
+    for key in ("table", "evidence", "working_report"):
+        path = getattr(found, key)
         if path is not None and CONFIDENTIAL not in path.name.lower():
             raise section.fault(
                 f"{key!r} holds true values: its name must say so, as in "
@@ -353,3 +399,14 @@ def _outputs(top: Section) -> Outputs:
                 key,
             )
     return found
+
+
+def _presentation(section: Section) -> Presentation:
+    marks = section.get("marks", str, dict)
+    given: dict[str, Any] = {name: section.text(name) for name in ("flags", "layout", "title")}
+    try:
+        return Presentation(
+            marks=marks, tell_primary=bool(section.get("tell_primary", bool)), **given
+        )
+    except InputError as error:
+        raise section.blame(error) from None

@@ -14,13 +14,17 @@ from tacit.errors import InputError, ProblemError, TacitError, name_columns
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
+from tacit.io.exports import write_published
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
 from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, Microdata, Outputs
+from tacit.methods.recoding.plan import grouped
+from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.observer import Observer
 from tacit.problem import Problem
 from tacit.release import NoReleaseError, Release, WorkingPapers, protect
+from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
 
 
@@ -42,11 +46,19 @@ def job_table(
     assert dimensions is not None
     try:
         if isinstance(job.data, Microdata):
-            return _tabulated(job, job.data, observer, report)
-        assert isinstance(job.data, CellFile)
-        return _read_table(job, job.data)
+            table = _tabulated(job, job.data, observer, report)
+        else:
+            assert isinstance(job.data, CellFile)
+            table = _read_table(job, job.data)
     except TacitError as error:
         raise data.blame(error, dimensions) from None
+    section = job.top.section("recode")
+    if section is None:
+        return table
+    try:
+        return recode(table, job.recodes, overlap=job.overlap)
+    except TacitError as error:
+        raise section.blame(error) from None
 
 
 def job_problem(
@@ -109,9 +121,10 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
     """
     chosen = job.outputs if outputs is None else outputs
     papers = release.papers
-    columns = release.published.columns(job.value_name)
+    presentation = chosen.presentation
+    published = release.publish(tell_primary=presentation.tell_primary)
     for path in chosen.published:
-        write_columns(columns, path)
+        write_published(published, path, presentation, value=job.value_name)
     if chosen.json is not None:
         write_outcome_json(papers.outcome, papers.problem, str(job.path), chosen.json)
     if chosen.table is not None:
@@ -120,6 +133,11 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
         write_columns(confidential(_decided(papers).to_frame("dict")), chosen.table)
     if chosen.evidence is not None:
         write_audit(papers.audit, chosen.evidence)
+    title = presentation.title or report_title(published, job.value_name)
+    if chosen.report is not None:
+        write_report(release, chosen.report, title=title)
+    if chosen.working_report is not None:
+        write_report(release, chosen.working_report, confidential=True, title=title)
 
 
 def _decided(papers: WorkingPapers) -> Table:
@@ -144,9 +162,21 @@ def _tabulated(
                 raise InputError("the file cannot be read: no such file", path=name)
     how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
     by = {
-        name: given.resolved(partial(occurring_codes, data.source, name, **how))
+        name: given.resolved(partial(occurring_codes, data.source, name, observer=observer, **how))
         for name, given in job.dimensions.items()
     }
+    for name, given in job.recodes.items():
+        # Merged codes as totals of their own: so contributors to several of their parts count once.
+        hierarchy = by[name]
+        if hierarchy is None:
+            codes = occurring_codes(data.source, name, observer=observer, **how)
+            hierarchy = Hierarchy.flat(codes)
+        section = job.top.section("recode")
+        assert section is not None
+        try:
+            by[name] = grouped(hierarchy, given)
+        except TacitError as error:
+            raise section.blame(error) from None
     largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
     arguments = {"top": max([2, *largest]), **data.arguments}
     table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)
@@ -155,6 +185,8 @@ def _tabulated(
 
 def _read_table(job: Job, data: CellFile) -> Table:
     frame = read_columns(data.path)
+    if not any(map(len, frame.values())):
+        raise InputError("there are no cells, only the names of columns", path=data.path)
     absent = [name for name in job.dimensions if name not in frame]
     if absent:
         raise job.dimensions[absent[0]].section.fault(

@@ -181,4 +181,6 @@ def _syntax_error(message: str, text: str, path: Path) -> InputError:
         return InputError(f"this is not TOML: {message.lower()}", path=path)
     line = int(found[2]) if found[2] else len(text.splitlines())
     reason = f"{found[1][:1].lower()}{found[1][1:]}"
+    if reason == "illegal character '\\n'":
+        reason = "a text is not closed; put a quotation mark at its end"
     return InputError(f"this is not TOML: {reason}", path=path, line=line or None)

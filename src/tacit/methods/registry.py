@@ -42,6 +42,15 @@ METHODS: Mapping[str, Method] = {
     "intervals": Method(
         "tacit.methods.intervals.run:intervals", "tacit.methods.intervals.options:IntervalsOptions"
     ),
+    "combined": Method(
+        "tacit.methods.combined.run:combined", "tacit.methods.combined.options:CombinedOptions"
+    ),
+    "adjust": Method(
+        "tacit.methods.adjust.run:adjust", "tacit.methods.adjust.options:AdjustOptions"
+    ),
+    "round": Method(
+        "tacit.methods.rounding.run:round", "tacit.methods.rounding.options:RoundOptions"
+    ),
 }
 """All methods by name."""
 

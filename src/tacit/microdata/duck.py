@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, Self
 
-import duckdb
 import numpy as np
 
 from tacit.errors import InputError
@@ -18,6 +17,7 @@ from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
 from tacit.microdata.contributions import Orders, Records, Tally
 from tacit.microdata.csv_files import csv_query
 from tacit.microdata.duck_errors import plain_errors
+from tacit.microdata.duck_watch import WatchedConnection
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.report import (
     DIGITS,
@@ -30,6 +30,7 @@ from tacit.microdata.report import (
 )
 from tacit.microdata.sources import Database, Files, Frame, Relation, is_query
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
+from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -61,12 +62,14 @@ class DuckMicrodata:
         specification: Specification,
         memory_limit: str | None = None,
         temp_directory: str | None = None,
+        observer: Observer | None = None,
     ):
         self.backend = source.backend if isinstance(source, Frame) else None
         self._source = source
         self._asked_for = specification
         self._memory_limit = memory_limit
         self._temp_directory = temp_directory
+        self._observer = observer or Observer()
         self._open = ExitStack()
         self._whole: dict[str, Any] | None = None
         self._holding_of: Integers | None = None
@@ -78,13 +81,14 @@ class DuckMicrodata:
             self._folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="tacit-", dir=self._temp_directory)
             )
-            self._duck = stack.enter_context(duckdb.connect())
+            self._duck = stack.enter_context(WatchedConnection(self._observer))
             limit = self._memory_limit or self._one("SELECT current_setting('memory_limit')")
             self._budget = byte_count(str(limit)) // 2
             self._duck.execute(f"SET memory_limit = '{self._budget}B'")
             self._duck.execute(f"SET temp_directory = {quoted_text(self._folder)}")
             # Columns of mixed objects are read as text: their first entries say little.
             self._duck.execute("SET pandas_analyze_sample = 0")
+            self._observer.on_phase("reading")
             self._table = self._door()
             described = self._duck.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
             self._types = {row[0]: str(row[1]).split("(")[0] for row in described}
@@ -227,6 +231,7 @@ class DuckMicrodata:
     def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
         """What is wrong with the records."""
         wanted = self._asked_for
+        self._observer.on_phase("looking for faults")
         with plain_errors():
             found: list[Finding] = []
             for name, hierarchy in dimensions.items():
@@ -267,6 +272,7 @@ class DuckMicrodata:
 
     def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         """Number codes and contributors; the leaf keys that occur, increasing."""
+        self._observer.on_phase("numbering codes and contributors")
         with plain_errors():
             size = math.prod(leaf_shape(dimensions))
             self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
@@ -317,6 +323,7 @@ class DuckMicrodata:
     ) -> dict[str, int]:
         """Add all records to the tallies, part by part; the number of records in each."""
         used = dict.fromkeys(tallies, 0)
+        self._observer.on_phase("adding up")
         for number, condition in enumerate(self._conditions, start=1):
             with plain_errors():
                 if self._whole is None:

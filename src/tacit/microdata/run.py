@@ -189,10 +189,10 @@ def tabulate(
     )
     if several and not specification.values:
         raise InputError("value names no column; name some, or give None to count records")
-    opened = _open(source, specification, engine, memory_limit, temp_directory)
+    watcher = observer or Observer()
+    watcher.on_start("tabulate")
+    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
     with opened as microdata:
-        watcher = observer or Observer()
-        watcher.on_start("tabulate")
         tables = _tabulate(microdata, specification, report, watcher)
         watcher.on_end()
     return tables if several else tables[specification.names[0]]
@@ -205,6 +205,7 @@ def occurring_codes(
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
+    observer: Observer | None = None,
 ) -> tuple[str, ...]:
     """The codes that occur in a column of microdata, in order; arguments as in `tabulate`.
 
@@ -212,8 +213,13 @@ def occurring_codes(
     ('N', 'S')
     """
     specification = Specification(by={column: None}, values=())
-    with _open(source, specification, engine, memory_limit, temp_directory) as microdata:
-        return flat_hierarchy(microdata.codes(column)).leaves
+    watcher = observer or Observer()
+    watcher.on_start(f"codes of {column}")
+    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
+    with opened as microdata:
+        codes = microdata.codes(column)
+        watcher.on_end()
+    return flat_hierarchy(codes).leaves
 
 
 def _open(
@@ -222,6 +228,7 @@ def _open(
     engine: str,
     memory_limit: str | None,
     temp_directory: str | Path | None,
+    observer: Observer,
 ) -> AbstractContextManager[Microdata]:
     if engine not in ("auto", "duckdb", "spark"):
         raise InputError(f"engine is {engine!r}; it can be auto, duckdb or spark")
@@ -248,7 +255,7 @@ def _open(
     from tacit.microdata.duck import DuckMicrodata
 
     folder = None if temp_directory is None else os.fspath(temp_directory)
-    return DuckMicrodata(recognised, specification, memory_limit, folder)
+    return DuckMicrodata(recognised, specification, memory_limit, folder, observer)
 
 
 def _tabulate(
@@ -300,6 +307,8 @@ def _tabulate(
     report = TabulationReport(microdata.record_count, used, findings)
     if tell is not None:
         tell(report)
+    if not report.records:
+        raise MicrodataError("there are no records, only the names of columns", report)
     if not all(used.values()):
         nothing = ", ".join(name for name, count in used.items() if not count)
         raise MicrodataError(f"no records are left to tabulate {nothing}", report)

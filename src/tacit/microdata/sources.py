@@ -125,6 +125,8 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
     patterns = []
     for path in paths:
         name = os.fspath(path)
+        if os.path.isdir(name) and next(Path(name).glob("**/*.parquet"), None) is None:
+            raise InputError("this is a directory without Parquet files; name a file", path=name)
         patterns.append(f"{name}/**/*.parquet" if os.path.isdir(name) else name)
     kinds = {name: _kind(name) for name in patterns}
     odd = [name for name, kind in kinds.items() if kind is None]

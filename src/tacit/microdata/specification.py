@@ -93,7 +93,11 @@ class Specification:
         """Refuse to look for columns that are not there."""
         absent = [name for name in self.columns if name not in present]
         if absent:
-            raise InputError(f"there is no column {first_few(absent)}; {name_columns(present)}")
+            raise InputError(
+                f"there is no column {absent[0]}; {name_columns(present)}"
+                if len(absent) == 1
+                else f"there are no columns {first_few(absent)}; {name_columns(present)}"
+            )
 
 
 def flat_hierarchy(codes: list[str]) -> Hierarchy:

@@ -64,12 +64,16 @@ class FrameReader:
             return np.array(given, dtype=np.float64)
         except (TypeError, ValueError):
             pass
-        try:
-            return np.array(
-                [np.nan if entry is None else float(entry) for entry in self.entries(name)]
-            )
-        except (TypeError, ValueError):
-            raise TableError(f"column {name} contains something that is not a number") from None
+        numbers = np.full(self.row_count, np.nan)
+        for row, entry in enumerate(self.entries(name)):
+            try:
+                numbers[row] = np.nan if entry is None else float(entry)
+            except (TypeError, ValueError):
+                raise TableError(
+                    f"column {name} contains something that is not a number, first in row "
+                    f"{row + 1}; write numbers with a decimal point and without units"
+                ) from None
+        return numbers
 
     def codes(self, name: str, hierarchy: Hierarchy | None) -> tuple[Hierarchy, Integers]:
         """A column of codes as positions in a hierarchy.

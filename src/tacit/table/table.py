@@ -228,7 +228,9 @@ class Table:
             is_finest &= hierarchy.is_leaf[position]
         order = np.argsort(keys, kind="stable")
         keys, is_finest = keys[order], is_finest[order]
-        _refuse_keys(grid, keys[1:][np.diff(keys) == 0], "cells occur more than once: {}")
+        _refuse_keys(
+            grid, keys[1:][np.diff(keys) == 0], "cells occur more than once: {}; keep one of each"
+        )
         grid = Grid(grid.dimensions, keys)
         finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
         if cells not in ("auto", "all", "finest"):

@@ -191,7 +191,9 @@ def test_progress_is_told() -> None:
     listener = Listener()
     suppress(two_hierarchies(), algorithm="modular", observer=listener)
     done = [step for step, _ in listener.steps]
-    assert done == list(range(listener.steps[0][1]))
+    modules = listener.steps[0][1]
+    # Round after round.
+    assert done == list(range(modules)) * (len(done) // modules)
 
 
 @pytest.mark.parametrize("algorithm", ["modular", "hypercube"])

@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None
     )
     refuse_unwritable(arguments.json, arguments.save_evidence, inputs=inputs)
-    problem = read_problem(arguments.input)
+    problem = read_problem(arguments.input, quiet=arguments.quiet)
     solution = read_solution(arguments.solution, problem)
     attackers = _known_attackers(arguments.attackers, problem, arguments.input)
     began = time.monotonic()

@@ -8,6 +8,7 @@ from pathlib import Path
 from tacit.cli.arguments import whole_number
 from tacit.cli.exits import ExitCode
 from tacit.cli.files import refuse_unwritable
+from tacit.cli.progress import Progress
 from tacit.errors import InputError
 
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE.jj", help="a name in .jj or .jj.gz"
     )
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,8 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     from tacit.generators import generate_by_name
     from tacit.io.jj import write_jj
 
-    problem = generate_by_name(arguments.kind, arguments.structure, arguments.seed)
-    write_jj(problem, out)
+    with Progress.on_stderr(quiet=arguments.quiet, stops_gracefully=False) as progress:
+        progress.on_start("generate")
+        problem = generate_by_name(arguments.kind, arguments.structure, arguments.seed)
+        progress.on_phase("writing")
+        write_jj(problem, out)
     print(
         f"wrote {out}: {problem.cell_count} cells, {problem.relation_count} relations, "
         f"{len(problem.sensitive)} sensitive, seed {arguments.seed}"

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.cli.arguments import add_tolerance, tolerance_of
+from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, read_problem, refuse_unwritable, write_json
-from tacit.errors import InputError
+from tacit.cli.files import INPUT_HELP, is_job, read_problem, refuse_unwritable, write_json
+from tacit.errors import InputError, TacitError
 from tacit.version import __version__
 
 if TYPE_CHECKING:
+    from tacit.methods.recoding.suggest import Suggestions
     from tacit.problem import Problem, Violation
 
 
@@ -20,17 +22,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare input, tolerance and JSON output."""
     parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as JSON")
+    parser.add_argument(
+        "--suggest-recodes",
+        type=whole_number(1),
+        metavar="N",
+        help="of a job: up to N merges of categories that remove most sensitive cells",
+    )
     add_tolerance(parser)
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Describe the input; an input that is wrong ends in an error."""
     path: Path = arguments.input
     refuse_unwritable(arguments.json, inputs=(path,))
-    problem = read_problem(path)
+    problem = read_problem(path, quiet=arguments.quiet)
     violations = problem.violations(tolerance_of(arguments))
     facts = describe(problem)
     print("\n".join([str(path), *_lines(facts, violations)]))
+    recodes = None if arguments.suggest_recodes is None else _suggested(arguments)
+    if recodes is not None:
+        facts["recodes"] = [dataclasses.asdict(step) for step in recodes]
+        print("\n".join(f"  {line}" for line in str(recodes).splitlines()))
     if arguments.json is not None:
         wrong = [
             {
@@ -47,6 +60,27 @@ def run(arguments: argparse.Namespace) -> int:
         messages = [violation.message for violation in violations]
         raise InputError("\n  ".join(["this table is wrong", *messages]), path=path)
     return ExitCode.DONE
+
+
+def _suggested(arguments: argparse.Namespace) -> Suggestions:
+    """Merges of categories that remove most sensitive cells."""
+    from tacit.cli.progress import Progress
+    from tacit.jobs import job_table, read_job
+    from tacit.jobs.job import JJFile
+    from tacit.methods.recoding.suggest import suggest_recodes
+
+    path: Path = arguments.input
+    job = read_job(path) if is_job(path) else None
+    if job is None or isinstance(job.data, JJFile):
+        raise InputError("a JJ file names no categories to merge; give a job", path=path)
+    with Progress.on_stderr(quiet=arguments.quiet) as progress:
+        table = job_table(job, observer=progress)
+        try:
+            return suggest_recodes(
+                table, *job.rules, most=arguments.suggest_recodes, observer=progress
+            )
+        except TacitError as error:
+            raise InputError(str(error), path=path) from None
 
 
 def describe(problem: Problem) -> dict[str, Any]:

@@ -8,9 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
-from tacit.cli.arguments import add_tolerance, number, tolerance_of, whole_number
+from tacit.cli.arguments import (
+    WEIGHTS,
+    add_tolerance,
+    named_option,
+    number,
+    one_of,
+    seed,
+    tolerance_of,
+    whole_number,
+)
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable
+from tacit.cli.files import INPUT_HELP, as_problem, is_job, read_table, refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.cli.progress import Progress
 from tacit.errors import InputError, ProblemError
@@ -19,19 +28,18 @@ from tacit.methods.suppress.options import Singletons, Subproblem
 from tacit.options import Options
 
 if TYPE_CHECKING:
+    from tacit.io.exports import Presentation
     from tacit.jobs import Job
     from tacit.outcome import Outcome
     from tacit.problem import Problem
-    from tacit.table import Table
+    from tacit.release import Release
 
-WEIGHTS = ("file", "unit", "value")
-_LARGEST_SEED = 10**9
-"""Solvers count on from a seed, and must not run out of numbers."""
+_FLAGS = ("status", "sdmx", "none")
 _JJ = (".jj", ".jj.gz")
-_PATTERNS = (*_JJ, ".txt")
-"""Outputs that say which cells are suppressed."""
-_CELLS = (".csv", ".csv.gz", ".parquet")
-"""Outputs that are the published table."""
+_PATTERN = ".txt"
+"""An output that says which cells are suppressed."""
+_CONFIDENTIAL = "confidential"
+"""In the name of a JJ file it asks for the true values."""
 _OPTIONS = (
     "algorithm",
     "time_limit",
@@ -51,13 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument(
         "--method",
-        type=_one_of("method", tuple(METHODS)),
+        type=one_of("method", tuple(METHODS)),
         metavar="|".join(METHODS),
         help="how to protect (default: suppress)",
     )
     parser.add_argument(
         "--algorithm",
-        type=_one_of("algorithm", _algorithms()),
+        type=one_of("algorithm", _algorithms()),
         metavar="NAME",
         help=f"how to search: {', '.join(_algorithms())} (default: auto)",
     )
@@ -75,19 +83,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed",
-        type=_seed,
+        type=seed,
         metavar="N",
         help="the same seed gives the same outcome, unless the time limit cuts in "
         f"(default: {Options.seed})",
     )
     parser.add_argument(
         "--weights",
-        choices=WEIGHTS,
+        type=one_of("kind of weights", WEIGHTS),
+        metavar="|".join(WEIGHTS),
         help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
     )
     parser.add_argument(
         "--singletons",
-        choices=get_args(Singletons),
+        type=one_of("protection", get_args(Singletons)),
+        metavar="|".join(get_args(Singletons)),
         help="protection against cells with a single respondent, for inputs that name them "
         "(default: ignore)",
     )
@@ -99,7 +109,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--subproblem",
-        choices=get_args(Subproblem),
+        type=one_of("subproblem", get_args(Subproblem)),
+        metavar="|".join(get_args(Subproblem)),
         help="form of the cut-making subproblem, for benders and stabilized (default: meth1)",
     )
     parser.add_argument(
@@ -113,7 +124,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--option",
         action="append",
         default=[],
-        type=_named,
+        type=named_option,
         metavar="NAME=VALUE",
         help="any option of the method, as a job would have it under [method]; again for others",
     )
@@ -121,9 +132,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="FILE",
-        help="write the published table (.csv, .csv.gz, .parquet), the numbers of the suppressed "
-        "cells (.txt), or the table with statuses u and m (.jj, .jj.gz; confidential: it holds "
-        "the true values)",
+        help="write the published table (.csv, .csv.gz, .parquet, .xlsx, .html, .jj, .jj.gz) or "
+        "the numbers of the suppressed cells (.txt); a name such as table.confidential.jj asks for "
+        "the true values too, with statuses u and m",
+    )
+    parser.add_argument(
+        "--marks",
+        type=_marks,
+        metavar="MARK[,MARK]",
+        help="what stands for suppressed values in .csv (default: nothing), .xlsx and .html "
+        "(default: x); two marks are for primary and secondary cells, with --tell-primary",
+    )
+    parser.add_argument(
+        "--flags",
+        type=one_of("kind of flags", _FLAGS),
+        metavar="|".join(_FLAGS),
+        help="columns that say how each cell is published: tacit's own words, or CONF_STATUS and "
+        "OBS_STATUS (default: status)",
+    )
+    parser.add_argument(
+        "--tell-primary",
+        action="store_true",
+        help="tell readers which suppressed cells are sensitive themselves",
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE.html",
+        help="write a report with pictures that may be published with the table",
+    )
+    parser.add_argument(
+        "--working-report",
+        type=Path,
+        metavar="FILE.confidential.html",
+        help="write a report for the house: sensitive cells, costs, bounds",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write result and trace as JSON")
     add_tolerance(parser)
@@ -136,23 +178,50 @@ def run(arguments: argparse.Namespace) -> int:
     job = _job(arguments)
     method = arguments.method or (job.method if job else "suppress")
     out: Path | None = arguments.out
-    if out is not None and not out.name.lower().endswith((*_CELLS, *_PATTERNS)):
-        endings = ", ".join((*_CELLS, *_PATTERNS))
-        raise InputError(f"the name of the output must end in one of {endings}", path=out)
+    _check_reports(arguments)
+    presentation = _presentation(arguments, job)
     if _pattern(out) is not None and method != "suppress":
         raise InputError(
             f"a list of suppressed cells does not say what method {method} publishes; write "
-            f"{', '.join(_CELLS)} or JSON",
+            "another format, or JSON",
             path=out,
         )
     if job is None:
-        refuse_unwritable(out, arguments.json, inputs=(path,))
+        refuse_unwritable(
+            out, arguments.json, arguments.report, arguments.working_report, inputs=(path,)
+        )
     else:
         refuse_unwritable(*job.outputs.files, _pattern(out), inputs=job.inputs)
     options = _options(arguments, job, method)
     if job is None:
-        return _protect_problem(arguments, method, options)
-    return _protect_job(arguments, job.replace(method=method, options=options))
+        return _protect_problem(arguments, method, options, presentation)
+    outputs = replace(job.outputs, presentation=presentation)
+    return _protect_job(arguments, job.replace(method=method, options=options, outputs=outputs))
+
+
+def _presentation(arguments: argparse.Namespace, job: Job | None) -> Presentation:
+    """How to write the published table: as typed, and otherwise as the job says."""
+    from tacit.io.exports import SUFFIXES, Presentation
+
+    out: Path | None = arguments.out
+    if out is not None and not out.name.lower().endswith((*SUFFIXES, _PATTERN)):
+        endings = ", ".join((*SUFFIXES, _PATTERN))
+        raise InputError(f"the name of the output must end in one of {endings}", path=out)
+    written = Presentation() if job is None else job.outputs.presentation
+    presentation = replace(
+        written,
+        marks=written.marks if arguments.marks is None else arguments.marks,
+        flags=written.flags if arguments.flags is None else arguments.flags,
+        tell_primary=written.tell_primary or arguments.tell_primary,
+    )
+    if job is not None:
+        # A title stands in jobs only, and was looked at when the job was read.
+        presentation.refuse_unused(*job.outputs.published, reported=True)
+    elif out is not None and _pattern(out) is None:
+        presentation.refuse_unused(out)
+    elif presentation != Presentation():
+        raise InputError("no published table is written; name a file with --out, or leave out how")
+    return presentation
 
 
 def _job(arguments: argparse.Namespace) -> Job | None:
@@ -163,8 +232,9 @@ def _job(arguments: argparse.Namespace) -> Job | None:
 
     job = read_job(arguments.input)
     outputs = job.outputs
-    if arguments.json is not None:
-        outputs = replace(outputs, json=arguments.json)
+    for name in ("json", "report", "working_report"):
+        if getattr(arguments, name) is not None:
+            outputs = replace(outputs, **{name: getattr(arguments, name)})
     if arguments.out is not None and _pattern(arguments.out) is None:
         outputs = replace(outputs, published=(*outputs.published, arguments.out))
     return job.replace(outputs=outputs)
@@ -183,7 +253,9 @@ def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dic
     named = dict(arguments.option)
     for name in named:
         if typed.get(name) is not None:
-            raise InputError(f"{name} is given by --option and by an option of its own")
+            raise InputError(
+                f"{name} is given by --option and by an option of its own; leave one out"
+            )
     options |= named
     kind.from_mapping(options)
     algorithm = options.get("algorithm", "auto")
@@ -196,16 +268,20 @@ def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dic
     return options
 
 
-def _protect_problem(arguments: argparse.Namespace, method: str, options: dict[str, Any]) -> int:
+def _protect_problem(
+    arguments: argparse.Namespace,
+    method: str,
+    options: dict[str, Any],
+    presentation: Presentation,
+) -> int:
     """Protect a problem in a JJ file."""
-    from tacit.io.cells import write_columns
-    from tacit.io.jj import read_jj
+    from tacit.io.exports import write_published
     from tacit.io.solutions import write_outcome_json
     from tacit.io.weights import with_weights
-    from tacit.release import Published
+    from tacit.release import Published, Release, WorkingPapers
 
     path: Path = arguments.input
-    problem = with_weights(read_jj(path), arguments.weights or "file")
+    problem = with_weights(read_table(path), arguments.weights or "file")
     _refuse_unknown_singletons(options, problem, path)
     limit = options.get("time_limit", Options.time_limit)
     with Progress.on_stderr(quiet=arguments.quiet, time_limit=limit) as progress:
@@ -222,23 +298,46 @@ def _protect_problem(arguments: argparse.Namespace, method: str, options: dict[s
     _print_summary(outcome, problem)
     out: Path | None = arguments.out
     if outcome.solution is None:
-        return _without_solution(outcome, path, out)
+        return _without_solution(outcome, path, out, arguments.report, arguments.working_report)
     pattern = _pattern(out)
     if pattern is not None:
         _write_pattern(problem, outcome, pattern)
     elif out is not None:
-        write_columns(Published.of(problem, outcome).columns(), out)
+        told = presentation.tell_primary
+        write_published(Published.of(problem, outcome, tell_primary=told), out, presentation)
+    if arguments.report is not None or arguments.working_report is not None:
+        papers = WorkingPapers(None, problem, outcome, outcome.audit)
+        _write_reports(arguments, Release(Published.of(problem, outcome), papers))
     return ExitCode.DONE
+
+
+def _check_reports(arguments: argparse.Namespace) -> None:
+    """Refuse names of reports before any work is done for them."""
+    if arguments.report is None and arguments.working_report is None:
+        return
+    from tacit.report.picture import REPORT_SUFFIX, check_name
+
+    if arguments.report is not None:
+        check_name(arguments.report, REPORT_SUFFIX, confidential=False)
+    if arguments.working_report is not None:
+        check_name(arguments.working_report, REPORT_SUFFIX, confidential=True)
+
+
+def _write_reports(arguments: argparse.Namespace, release: Release) -> None:
+    if arguments.report is not None:
+        release.report(arguments.report)
+    if arguments.working_report is not None:
+        release.report(arguments.working_report, confidential=True)
 
 
 def _protect_job(arguments: argparse.Namespace, job: Job) -> int:
     """Run a job from data to outputs."""
-    from tacit.cli.job_runs import prepared, protected
+    from tacit.cli.job_runs import prepared, protected, weighted
     from tacit.io.solutions import write_outcome_json
     from tacit.jobs import write_outputs
     from tacit.release import NoReleaseError
 
-    source = _weighted(prepared(job, quiet=arguments.quiet), arguments.weights)
+    source = weighted(prepared(job, quiet=arguments.quiet), arguments.weights)
     _refuse_unknown_singletons(job.options, as_problem(source), job.path)
     pattern = _pattern(arguments.out)
     try:
@@ -261,18 +360,6 @@ def _protect_job(arguments: argparse.Namespace, job: Job) -> int:
     for file in [*job.outputs.files, *([] if pattern is None else [pattern])]:
         print(f"  wrote       {file}")
     return ExitCode.DONE
-
-
-def _weighted(source: Table | Problem, weights: str | None) -> Table | Problem:
-    """The same with weights as typed."""
-    from tacit.io.weights import with_weights
-    from tacit.problem import Problem
-
-    if weights is None or weights == "file":
-        return source
-    if isinstance(source, Problem):
-        return with_weights(source, "unit" if weights == "unit" else "value")
-    return source.apply(weight=weights)
 
 
 def _refuse_unknown_singletons(options: Any, problem: Problem, path: Path) -> None:
@@ -309,8 +396,12 @@ def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> in
 
 
 def _pattern(out: Path | None) -> Path | None:
-    """The output, if it is one that says which cells are suppressed."""
-    return out if out is not None and out.name.lower().endswith(_PATTERNS) else None
+    """The output, if it says which cells are suppressed and is not for readers."""
+    if out is None:
+        return None
+    name = out.name.lower()
+    true_values = name.endswith(_JJ) and _CONFIDENTIAL in name
+    return out if true_values or name.endswith(_PATTERN) else None
 
 
 def _write_pattern(problem: Problem, outcome: Outcome, out: Path) -> None:
@@ -340,37 +431,9 @@ def _algorithms() -> tuple[str, ...]:
     return tuple(found)
 
 
-def _one_of(kind: str, known: tuple[str, ...]) -> Any:
-    def convert(text: str) -> str:
-        if text not in known:
-            raise argparse.ArgumentTypeError(
-                f"there is no {kind} {text!r} (yet); there is: {', '.join(known)}"
-            )
-        return text
-
-    return convert
-
-
-def _named(text: str) -> tuple[str, Any]:
-    """An option of a method by its name in Python; its value is written as in TOML."""
-    name, equals, given = text.partition("=")
-    name = name.strip().replace("-", "_")
-    if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{text!r} is not written NAME=VALUE")
-    import tomllib
-
-    try:
-        return name, tomllib.loads(f"given = {given}")["given"]
-    except tomllib.TOMLDecodeError:
-        # Text needs no quotation marks here.
-        return name, given.strip()
-
-
-def _seed(text: str) -> int:
-    found = whole_number(0)(text)
-    if found > _LARGEST_SEED:
-        raise argparse.ArgumentTypeError(f"{text!r} is above the largest seed, {_LARGEST_SEED}")
-    return found
+def _marks(text: str) -> str | dict[str, str]:
+    primary, comma, secondary = text.partition(",")
+    return {"primary": primary, "secondary": secondary} if comma else text
 
 
 def _radius(text: str) -> tuple[float, ...]:

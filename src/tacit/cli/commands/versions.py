@@ -9,7 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from tacit.cli.exits import ExitCode
 from tacit.version import __version__
 
-PACKAGES = ("numpy", "scipy", "highspy", "pyscipopt", "numba", "narwhals", "duckdb", "rich")
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "highspy",
+    "pyscipopt",
+    "numba",
+    "narwhals",
+    "duckdb",
+    "rich",
+    "xlsxwriter",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -236,6 +236,7 @@ def _outcome(search: Search) -> Outcome:
     options, problem = search.options, search.problem
     status, solution, checked, objective = Status.INTERRUPTED, None, None, None
     if search.best is not None:
+        search.observer.on_phase("tightening and audit")
         solution = published(search, tightened(search, search.best))
         checked = audit(
             problem,

@@ -1,0 +1,105 @@
+"""Published values judged as they stand.
+
+Where readers are told nothing of how far adjusted values are from the true ones, nothing can be
+deduced from them by any linear programme. A sensitive cell is safe when its published value
+lies outside the interval around the true one that its levels forbid: paper 003, (17).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.attack.exposure import Exposure
+from tacit.attack.knowledge import Attacker
+from tacit.attack.reach import TOLERANCE
+from tacit.errors import first_few
+from tacit.outcome import Solution, Values
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem, Violation
+
+
+def judge_values(
+    problem: Problem, values: Values, attacker: Attacker, cells: Integers
+) -> tuple[Exposure, ...]:
+    """Sensitive cells among some whose published value comes too close to the true one.
+
+    Args:
+        problem: The true table.
+        values: What is published.
+        attacker: Who reads it; its own cells are not judged.
+        cells: Which cells to look at.
+
+    Returns:
+        What is exposed, the worst first. A cell must lie at least its lower level below or its
+        upper level above its true value, and at least its sliding level away from it. The
+        nearer of lower and upper level is named.
+    """
+    judged = np.isin(problem.sensitive, cells) & ~attacker.spares(problem)[problem.sensitive]
+    s = problem.sensitive[judged]
+    deviation = values.value[s] - problem.value[s]
+    # A difference of two numbers is known no better than their last digits.
+    blur = 8 * np.finfo(float).eps * np.maximum(np.abs(values.value[s]), np.abs(problem.value[s]))
+    down, up = problem.lower_level[judged], problem.upper_level[judged]
+    sliding = problem.sliding_level[judged]
+    below, above = _share(-deviation, down, blur), _share(deviation, up, blur)
+    to_slide = _share(np.abs(deviation), sliding, blur)
+    exposures = []
+    for name, missed, share in (
+        ("lower", (below < 1) & (above < 1) & (below >= above), below),
+        ("upper", (below < 1) & (above < 1) & (below < above), above),
+        ("sliding", to_slide < 1, to_slide),
+    ):
+        exposures += [
+            Exposure(cell, problem.name_cell(cell), attacker.name, name, part)
+            for cell, part in zip(s[missed].tolist(), share[missed].tolist(), strict=True)
+        ]
+    exposures.sort(key=lambda exposure: (exposure.share, exposure.cell))
+    return tuple(exposures)
+
+
+def _share(reached: Floats, level: Floats, blur: Floats) -> Floats:
+    """How much of each level is reached, from 0 to 1; 1 from a hair's breadth below it."""
+    met: Booleans = np.asarray(reached + blur >= level * (1 - TOLERANCE))
+    part = np.clip(reached, 0.0, None) / np.where(level > 0, level, 1.0)
+    return np.where(met, 1.0, np.minimum(part, np.nextafter(1.0, 0.0)))
+
+
+def faults_of_values(
+    problem: Problem, solution: Solution, tolerance: float | None = ADDITIVITY_TOLERANCE
+) -> tuple[Violation, ...]:
+    """What is wrong with published values as a table; nothing for other solutions.
+
+    Args:
+        problem: The true table.
+        solution: What is published.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+    """
+    if not isinstance(solution, Values):
+        return ()
+    tolerance = ADDITIVITY_TOLERANCE if tolerance is None else tolerance
+    x = solution.value
+    # The true table may itself miss its relations by so much.
+    scale = np.maximum(problem.replace(value=x).scale(), problem.scale())
+    broken = np.flatnonzero(np.abs(problem.residual(x)) > tolerance * scale)
+    slack = tolerance * np.maximum(np.abs(x), 1.0)
+    outside = np.flatnonzero((x < problem.lower - slack) | (x > problem.upper + slack))
+    faults = []
+    if len(broken):
+        named = first_few([f"relation {row}" for row in broken.tolist()])
+        faults.append(
+            Violation(
+                "additivity",
+                f"the published values do not add up in {len(broken)} relation"
+                f"{'s' * (len(broken) > 1)}: {named}",
+                relations=tuple(broken.tolist()),
+            )
+        )
+    if len(outside):
+        faults.append(
+            Violation(
+                "bounds",
+                "the published value lies outside the bounds that readers know: "
+                f"{problem.name_cells(outside)}",
+                cells=tuple(outside.tolist()),
+            )
+        )
+    return tuple(faults)

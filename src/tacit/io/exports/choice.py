@@ -1,0 +1,139 @@
+"""Which format a publication is written in: the name of the file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from tacit.errors import InputError, nearest
+from tacit.io.exports.csv_file import write_csv
+from tacit.io.exports.excel_file import write_excel
+from tacit.io.exports.html_file import write_html
+from tacit.io.exports.jj_file import write_reader_jj
+from tacit.io.exports.layouts import Layout
+from tacit.io.exports.parquet_file import write_parquet
+from tacit.release.flags import Flags
+from tacit.release.marks import Marks, check_marks
+from tacit.release.published import Published
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presentation:
+    """How a publication is written; None leaves it to the format.
+
+    Attributes:
+        marks: What stands in place of suppressed values.
+        flags: How it is told how each cell is published: `status`, `sdmx` or `none`.
+        layout: `pivot` or `list`.
+        title: A heading.
+        tell_primary: Tell readers which of the cells without a value are sensitive themselves.
+    """
+
+    marks: Marks | None = None
+    flags: Flags | None = None
+    layout: Layout | None = None
+    title: str | None = None
+    tell_primary: bool = False
+
+    def __post_init__(self) -> None:
+        for name, known in (("flags", get_args(Flags)), ("layout", get_args(Layout))):
+            given = getattr(self, name)
+            if given is not None and given not in known:
+                raise InputError(f"{name} cannot be {given!r}; {nearest(str(given), known)}")
+        if self.marks is None:
+            return
+        check_marks(self.marks)
+        if not isinstance(self.marks, str) and not self.tell_primary:
+            raise InputError(
+                "two marks tell readers which cells are primary; say so with tell_primary, or "
+                "give one mark"
+            )
+
+    def choices(self, path: str | Path) -> dict[str, Any]:
+        """What is chosen of all that the format of a file has a place for."""
+        chosen = {name: getattr(self, name) for name in _format(path).choices}
+        if chosen.get("layout") == "pivot":
+            # A pivot has no columns for flags.
+            del chosen["flags"]
+        return {name: choice for name, choice in chosen.items() if choice is not None}
+
+    def refuse_unused(self, *paths: Path, reported: bool = False) -> None:
+        """Refuse a choice that no file has a place for, and files whose names say no format.
+
+        Args:
+            paths: The files.
+            reported: Whether there is a report as well, which has a place for the title.
+        """
+        used = {name for path in paths for name in self.choices(path)}
+        used |= {"title"} if reported else set()
+        for name in ("marks", "flags", "layout", "title"):
+            if getattr(self, name) is not None and name not in used:
+                formats = dict.fromkeys(f.name for f in _FORMATS.values() if name in f.choices)
+                raise InputError(
+                    f"no published file has a place for {name}; leave it out, or write "
+                    f"{' or '.join(formats)}"
+                )
+
+
+@dataclass(frozen=True)
+class _Format:
+    """How to write a format, and what can be chosen for it."""
+
+    name: str
+    write: Callable[..., None]
+    choices: tuple[str, ...]
+    names_values: bool = True
+
+
+_CSV = _Format("CSV", write_csv, ("marks", "flags"))
+_PARQUET = _Format("Parquet", write_parquet, ("flags",))
+_EXCEL = _Format("Excel", write_excel, ("marks", "flags", "layout", "title"))
+_HTML = _Format("HTML", write_html, ("marks", "flags", "layout", "title"))
+_JJ = _Format("JJ", write_reader_jj, (), names_values=False)
+_FORMATS: Mapping[str, _Format] = {
+    ".csv": _CSV,
+    ".csv.gz": _CSV,
+    ".parquet": _PARQUET,
+    ".xlsx": _EXCEL,
+    ".html": _HTML,
+    ".jj": _JJ,
+    ".jj.gz": _JJ,
+}
+
+SUFFIXES = tuple(_FORMATS)
+"""How the names of files with publications end."""
+
+
+def write_published(
+    published: Published,
+    path: str | Path,
+    presentation: Presentation | None = None,
+    *,
+    value: str = "value",
+) -> None:
+    """Write a publication in the format that the name of the file says.
+
+    Args:
+        published: What readers may see.
+        path: Where to write; see `SUFFIXES`. The file appears complete or not at all.
+        presentation: How to write it; what the format has no place for is left out.
+        value: What to call the column of the values.
+
+    Raises:
+        InputError: The name says no format, or the file cannot be written.
+    """
+    chosen = (presentation or Presentation()).choices(path)
+    found = _format(path)
+    if found.names_values:
+        chosen["value"] = value
+    found.write(published, path, **chosen)
+
+
+def _format(path: str | Path) -> _Format:
+    name = Path(path).name.lower()
+    for suffix, known in _FORMATS.items():
+        if name.endswith(suffix):
+            return known
+    raise InputError(f"the name of the file must end in one of {', '.join(SUFFIXES)}", path=path)

@@ -1,0 +1,58 @@
+"""CSV: one line a cell, numbers as numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.io.exports.formulas import neutralised
+from tacit.io.files import replacing
+from tacit.release.flags import Flags, PublishedAs
+from tacit.release.marks import Marks, mark_column
+from tacit.release.published import Published
+
+
+def write_csv(
+    published: Published,
+    path: str | Path,
+    *,
+    value: str = "value",
+    marks: Marks | None = None,
+    flags: Flags = "status",
+    formulas: Literal["neutralise", "keep"] = "neutralise",
+) -> None:
+    """Write a CSV file, one line a cell; see `Published.to_csv`.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    if formulas not in ("neutralise", "keep"):
+        raise InputError(f"formulas is {formulas!r}; it can be neutralise or keep")
+    plain: Callable[[str], str] = neutralised if formulas == "neutralise" else str
+    columns = published.columns(value, flags)
+    texts: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        if column.dtype.kind == "f":
+            texts[name] = ["" if entry != entry else f"{entry:.15g}" for entry in column.tolist()]
+        else:
+            # Codes repeat, so each is looked at once.
+            distinct, inverse = np.unique(column, return_inverse=True)
+            looked_at = np.array([plain(code) for code in distinct.tolist()], dtype=object)
+            texts[name] = looked_at[inverse].tolist()
+    if marks is not None:
+        place = list(columns)[len(published.codes)]
+        marked = mark_column(published, marks).tolist()
+        for cell in np.flatnonzero(published.status == PublishedAs.SUPPRESSED.value).tolist():
+            texts[place][cell] = marked[cell]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(plain, texts))
+    writer.writerows(zip(*texts.values(), strict=True))
+    with replacing(path) as stream:
+        stream.write(text.getvalue().encode())

@@ -1,0 +1,64 @@
+"""How documents for people are laid out: in rows and columns, or as a list of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError, nearest
+from tacit.release.flags import Flags
+from tacit.release.marks import Marks, mark_column
+from tacit.release.pivot import tables_of
+from tacit.release.published import Published
+
+Layout: TypeAlias = Literal["pivot", "list"]
+
+
+def chosen_layout(layout: Layout | None, flags: Flags | None) -> Layout:
+    """The layout that was asked for, or that flags ask for.
+
+    Raises:
+        InputError: There is no such layout, or it has no room for flags.
+    """
+    if layout is None:
+        return "list" if flags is not None else "pivot"
+    if layout not in get_args(Layout):
+        known = get_args(Layout)
+        raise InputError(f"there is no layout {layout!r}; {nearest(str(layout), known)}")
+    if layout == "pivot" and flags is not None:
+        raise InputError("flags are columns of a list; choose the layout list, or leave them out")
+    return layout
+
+
+@dataclass(frozen=True, eq=False)
+class CellList:
+    """One of the linked tables as a list of cells.
+
+    Attributes:
+        name: Its dimensions.
+        columns: Codes, numbers and flags.
+        value_name: The column of the values.
+        marks: What stands for the value of each cell that has none; empty for all others.
+    """
+
+    name: str
+    columns: Mapping[str, npt.NDArray[Any]]
+    value_name: str
+    marks: npt.NDArray[np.str_]
+
+
+def cell_lists(published: Published, value: str, flags: Flags, marks: Marks) -> list[CellList]:
+    """Each of the linked tables as a list; dimensions that it lacks have no column there."""
+    columns = published.columns(value, flags)
+    value_name = list(columns)[len(published.codes)]
+    marked = mark_column(published, marks)
+    lists = []
+    for cells, dimensions in tables_of(published):
+        absent = [name for name in published.codes if name not in dimensions]
+        kept = {name: column[cells] for name, column in columns.items() if name not in absent}
+        lists.append(CellList(" x ".join(dimensions), kept, value_name, marked[cells]))
+    return lists

@@ -1,0 +1,1 @@
+"""Controlled tabular adjustment: the closest safe table."""

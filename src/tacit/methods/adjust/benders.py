@@ -1,0 +1,166 @@
+"""Benders' reformulation (paper 003, (19) and (20)): a master in the senses, cuts from prices.
+
+For given senses the closest table is a linear (or convex) programme; the prices of its relations
+bound the cost of any other choice of senses from below, linearly. Where senses cannot be met,
+the prices of the least violation tell why, and such choices are ruled out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import SolverError
+from tacit.methods.adjust.model import Adjustment
+from tacit.methods.adjust.prices import sense_bounds
+from tacit.methods.adjust.quadratic import Squares
+from tacit.methods.adjust.root import relax
+from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs import HighsModel
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+
+def benders(search: Search) -> None:
+    """Master and subproblem in turn until they agree."""
+    model = search.model
+    program = SenseProgram(search)
+    squares = Squares(search) if model.norm == "l2" else None
+    if squares is None:
+        first_tables(search, program)
+        if not search.finished():
+            relax(search)
+    master = _Master(search)
+    violation = _Violation(model)
+    senses: Booleans | None = None if search.best is None else model.senses(search.best)
+    while not search.finished():
+        search.iterations += 1
+        if senses is None:
+            senses = master.senses()
+            if senses is None:
+                return
+        found = _closest(program, squares, senses)
+        if found is None:
+            prices = violation.prices(senses)
+            if prices is None:
+                # Out of time, or beyond the reach of numbers: nothing is known of these senses.
+                break
+            master.add(prices, np.zeros(model.size), rules_out=True)
+        else:
+            search.offer(found[0])
+            master.add(found[1], found[2], rules_out=False)
+        search.cut_count += 1
+        search.observer.on_cuts(search.seconds, search.cut_count)
+        senses = None
+
+
+def _closest(
+    program: SenseProgram, squares: Squares | None, senses: Booleans
+) -> tuple[Floats, Floats, Floats] | None:
+    """Deviations, prices of the relations and weights; None if senses cannot be met."""
+    if squares is not None:
+        answer = squares.solve(senses)
+        return None if answer is None else (*answer, squares.weight)
+    if not program.solve(senses):
+        return None
+    return (program.deviations, *program.prices)
+
+
+class _Violation:
+    """By how much the relations must be violated at least for given senses."""
+
+    def __init__(self, model: Adjustment):
+        self._model = model
+        A = model.A
+        m = A.shape[0]
+        one = sparse.identity(m, format="csr")
+        self._lp = HighsModel(
+            sparse.csr_array(sparse.hstack([A, one, -one])),
+            row_lower=np.zeros(m),
+            row_upper=np.zeros(m),
+            lower=np.concatenate([-model.down / model.unit, np.zeros(2 * m)]),
+            upper=np.concatenate([model.up / model.unit, np.full(2 * m, np.inf)]),
+            cost=np.concatenate([np.zeros(model.size), np.ones(2 * m)]),
+        )
+
+    def prices(self, senses: Booleans) -> Floats | None:
+        """Prices of the relations that show the violation; None if there is none."""
+        model = self._model
+        low, high = model.limits(senses)
+        own = model.sensitive
+        self._lp.set_bounds(own, low[own] / model.unit, high[own] / model.unit)
+        found = self._lp.solve(strategy="dual")
+        return found.row_dual if found.objective > 1e-7 else None
+
+
+class _Master:
+    """min theta over senses y, subject to the cuts."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        model = search.model
+        count = len(model.sensitive)
+        self._scale = max(float(model.weight[model.sensitive] @ model.level), 1e-300)
+        if model.norm != "l1":
+            self._scale = max(search.bound, self._scale if search.bound == 0 else search.bound)
+        self._mip = HighsMip(
+            sparse.csr_array((1, count + 1)),
+            row_lower=np.zeros(1),
+            row_upper=np.zeros(1),
+            lower=np.append((~model.may_fall).astype(float), search.bound / self._scale),
+            upper=np.append(model.may_rise.astype(float), np.inf),
+            cost=np.append(np.zeros(count), 1.0),
+            whole=np.append(np.ones(count, bool), False),
+            seed=search.options.seed,
+        )
+
+    def add(self, prices: Floats, weight: Floats, *, rules_out: bool) -> None:
+        """A cut from prices of the relations: (20)."""
+        search = self._search
+        model = search.model
+        constant, rises, falls = sense_bounds(model, prices, weight)
+        both = model.may_rise & model.may_fall
+        constant += float(np.where(model.may_fall, falls, 0.0).sum())
+        constant += float(np.where(model.may_fall, 0.0, rises)[~model.may_fall].sum())
+        slope = np.where(both, np.where(both, rises, 0.0) - np.where(both, falls, 0.0), 0.0)
+        scale = self._scale
+        if rules_out:
+            # Costs are nothing here: what the senses add up to may not be positive.
+            scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), 1e-300)
+        row: Any = sparse.csr_array(
+            np.append(-slope / scale, 0.0 if rules_out else 1.0)[None, :]
+        )
+        self._mip.add_rows(row, np.array([constant / scale - 1e-9]), np.full(1, np.inf))
+
+    def senses(self) -> Booleans | None:
+        """The most promising senses; None at the end of the search."""
+        search = self._search
+
+        def watch(so_far: WholeSolution) -> bool:
+            self._note(so_far.bound)
+            return search.finished()
+
+        try:
+            found = self._mip.minimise(
+                seconds=search.seconds_left, gap=0.3 * search.options.gap, watch=watch
+            )
+        except SolverError:
+            return None
+        if found.status == "infeasible":
+            if search.best is None:
+                search.stopped_by = "infeasible"
+            else:
+                search.raise_bound(search.objective)
+                search.finished()
+            return None
+        self._note(found.settled_bound)
+        if found.x is None or search.finished():
+            return None
+        return np.asarray(found.x[:-1] > 0.5)
+
+    def _note(self, bound: float) -> None:
+        if np.isfinite(bound):
+            self._search.raise_bound(min(bound * self._scale, self._search.objective))

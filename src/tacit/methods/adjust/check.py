@@ -1,0 +1,62 @@
+"""An adjusted table checked in plain numpy, apart from everything that produced it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.problem import Booleans, Floats, Problem
+
+TOLERANCE = 1e-9
+"""Relations, bounds and limits hold to this share of the sizes involved."""
+
+
+def faults(
+    problem: Problem,
+    values: Floats,
+    *,
+    kept: Booleans,
+    most: Floats,
+    integer: bool,
+    tolerance: float = TOLERANCE,
+) -> list[str]:
+    """What is wrong with an adjusted table; empty if it may be published.
+
+    Args:
+        problem: The true table.
+        values: The adjusted one.
+        kept: Cells that must have their true value.
+        most: The largest deviation allowed for each cell; inf where there is no limit.
+        integer: Whether values must be whole numbers.
+        tolerance: How exactly relations, bounds and limits must hold.
+    """
+    a, x = problem.value, values
+    found = []
+    size = np.maximum(np.maximum(np.abs(x), np.abs(a)), 1.0)
+    terms = np.asarray(abs(problem.relations) @ np.maximum(np.abs(x), np.abs(a)))
+    terms = terms + np.abs(problem.rhs)
+    # The true table may itself miss its relations by a hair.
+    missed = np.maximum(tolerance * terms, 1.001 * np.abs(problem.residual()))
+    broken = np.flatnonzero(np.abs(problem.residual(x)) > missed)
+    if len(broken):
+        found.append(f"relation {broken[0]} does not hold")
+
+    def report(bad: Booleans, text: str) -> None:
+        if bad.any():
+            found.append(f"{text}: {problem.name_cells(np.flatnonzero(bad))}")
+
+    slack = tolerance * size
+    report((x < problem.lower - slack) | (x > problem.upper + slack), "outside its bounds")
+    report(kept & (x != a), "changed, though it must keep its value")
+    report(np.abs(x - a) > most + slack, "changed by more than its limit")
+    if integer:
+        report(x != np.rint(x), "not a whole number")
+    s = problem.sensitive
+    moved = x[s] - a[s]
+    # A difference of two numbers is known no better than their last digits.
+    blur = 4 * np.finfo(float).eps * size[s]
+    up = np.maximum(problem.upper_level, problem.sliding_level) * (1 - tolerance) - blur
+    down = np.maximum(problem.lower_level, problem.sliding_level) * (1 - tolerance) - blur
+    near = np.zeros(problem.cell_count, bool)
+    near[s] = (moved < up) & (-moved < down)
+    report(near, "too close to its true value")
+    return found

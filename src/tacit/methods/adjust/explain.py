@@ -1,0 +1,124 @@
+"""Why a table cannot be adjusted: which cells, and what stands in their way."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from tacit.methods.adjust.domains import Domains
+from tacit.methods.adjust.model import Adjustment
+from tacit.methods.adjust.program import Program
+from tacit.methods.adjust.search import Search
+from tacit.problem import Integers
+from tacit.solver.highs_mip import HighsMip
+
+_SECONDS = 10.0
+"""Time to find out which cells stand in each other's way."""
+
+
+def obstacles(search: Search) -> list[str]:
+    """Sensitive cells that cannot be protected whatever happens to all others."""
+    model = search.model
+    if len(model.sensitive) == 0:
+        return []
+    alone = np.flatnonzero(~model.may_rise & ~model.may_fall)
+    if len(alone):
+        return [_reason_alone(model, int(model.sensitive[cell])) for cell in alone.tolist()]
+    domains = Domains(model)
+    if not domains.start():
+        return reasons_together(search)
+    state = domains.copy()
+    stuck = []
+    for cell in range(len(model.sensitive)):
+        possible = False
+        for rises in (True, False):
+            if not (model.may_rise if rises else model.may_fall)[cell]:
+                continue
+            domains.restore(state)
+            if domains.decide(np.array([cell]), np.array([rises])):
+                possible = True
+                break
+        if not possible:
+            stuck.append(int(model.sensitive[cell]))
+    domains.restore(state)
+    return [
+        f"{model.problem.name_cell(int(model.cells[cell]))} cannot be protected: in the relations "
+        "that it is part of, the cells that may change leave too little room, whichever way it "
+        "goes"
+        for cell in stuck
+    ]
+
+
+def _reason_alone(model: Adjustment, cell: int) -> str:
+    problem = model.problem
+    name = problem.name_cell(int(model.cells[cell]))
+    columns = model.columns
+    rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+    company = np.diff(model.A.indptr)[rows]
+    if model.up[cell] <= 0 and model.down[cell] <= 0:
+        if len(rows) and (company < 2).any():
+            return (
+                f"{name} cannot be protected: every other cell of one of its relations keeps its "
+                "value"
+            )
+        return f"{name} cannot be protected: it must keep its value, or its bounds leave no room"
+    return (
+        f"{name} cannot be protected: its bounds, limits and relations leave no room for its "
+        "levels, neither above nor below"
+    )
+
+
+def reasons_together(search: Search) -> list[str]:
+    """Which sensitive cells stand in each other's way.
+
+    The fewest cells are sought without whose levels there is a safe table.
+    """
+    model = search.model
+    fewest = _fewest(search)
+    if fewest is None:
+        return ["no choice of senses meets all protection levels within bounds and limits"]
+    if len(fewest) == 0:
+        return ["no table of whole numbers meets all protection levels within bounds and limits"]
+    names = model.problem.name_cells(model.cells[model.sensitive[fewest]])
+    return [
+        "no choice of senses protects all sensitive cells together within bounds and limits; it "
+        f"would without protecting {names}"
+    ]
+
+
+def _fewest(search: Search) -> Integers | None:
+    """The fewest sensitive cells to leave out so that a table exists; None if not found."""
+    model = search.model
+    program = Program(model, polygons=False)
+    n, k = model.size, len(model.sensitive)
+    width = program.rows.shape[1]
+    links = program.row_lower[-4 * k :], program.row_upper[-4 * k :]
+    if model.norm == "linf":
+        return None
+    # With its last column at 1, each of the four rows that bind a cell to its sense lets go.
+    last = program.rows.shape[0] - 4 * k
+    own = np.tile(np.arange(k), 4)
+    up, down = model.up[model.sensitive], model.down[model.sensitive]
+    rise = np.where(model.may_rise, model.rise, 0.0)
+    fall = np.where(model.may_fall, model.fall, 0.0)
+    give = np.concatenate([rise, -up, fall, -down]) / model.unit
+    free = np.isfinite(give)
+    slack = sparse.csr_array(
+        (give[free], (last + np.arange(4 * k)[free], own[free])),
+        shape=(program.rows.shape[0], k),
+    )
+    del links, n
+    mip = HighsMip(
+        sparse.csr_array(sparse.hstack([program.rows, slack])),
+        row_lower=program.row_lower,
+        row_upper=program.row_upper,
+        lower=np.append(program.lower, np.zeros(k)),
+        upper=np.append(program.upper, np.ones(k)),
+        cost=np.append(np.zeros(width), np.ones(k)),
+        whole=np.append(program.whole, np.ones(k, bool)),
+        seed=search.options.seed,
+    )
+    found = mip.minimise(seconds=min(_SECONDS, max(1.0, search.seconds_left)))
+    if found.x is None:
+        return None
+    return np.flatnonzero(found.x[width:] > 0.5)

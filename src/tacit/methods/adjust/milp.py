@@ -1,0 +1,87 @@
+"""The mixed-integer programme (18) for the whole table, with a start and rows of polygons."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.errors import SolverError
+from tacit.methods.adjust.program import Program
+from tacit.methods.adjust.root import Relaxation, relax
+from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+
+def milp(search: Search) -> None:
+    """A first table, the relaxation's bound, then branch and bound."""
+    if search.model.norm == "l2":
+        from tacit.methods.adjust.quadratic import quadratic
+
+        quadratic(search, descend=False)
+        search.finished()
+        return
+    first_tables(search, SenseProgram(search))
+    if search.finished():
+        return
+    branch_and_bound(search, relax(search))
+    search.finished()
+
+
+def branch_and_bound(
+    search: Search, relaxation: Relaxation | None, seconds: float = np.inf
+) -> None:
+    """Solve the whole programme; its bound and its tables are taken note of along the way.
+
+    Only those rows of polygons are written that carry a price in the relaxation: the others
+    would slow the solver down for nothing.
+    """
+    polygons: Booleans | bool = True if relaxation is None else relaxation.tight
+    program = Program(search.model, polygons=polygons, held=search.best, cutoff=search.objective)
+    if search.options.solver == "scip":
+        from tacit.methods.adjust.scip import minimise_with_scip
+
+        minimise_with_scip(search, program)
+        return
+    mip = HighsMip(
+        program.rows,
+        row_lower=program.row_lower,
+        row_upper=program.row_upper,
+        lower=program.lower,
+        upper=program.upper,
+        cost=program.cost,
+        whole=program.whole,
+        seed=search.options.seed,
+    )
+
+    def watch(so_far: WholeSolution) -> bool:
+        take_note(search, program, so_far.x, so_far.bound)
+        return search.finished()
+
+    search.iterations += 1
+    try:
+        found = mip.minimise(
+            seconds=min(seconds, search.seconds_left),
+            gap=0.5 * search.options.gap,
+            start=None if search.best is None else program.vector(search.best),
+            watch=watch,
+        )
+    except SolverError:
+        return
+    if found.status == "infeasible":
+        if search.best is None:
+            search.stopped_by = "infeasible"
+        else:
+            # Nothing is closer than the best.
+            search.raise_bound(search.objective)
+        return
+    take_note(search, program, found.x, found.settled_bound)
+
+
+def take_note(search: Search, program: Program, x: Floats | None, bound: float) -> None:
+    """Offer the solver's table and raise the bound by what it claims."""
+    if x is not None:
+        search.offer(program.deviations(x))
+    if np.isfinite(bound):
+        # Solvers cut off what is no better than the start.
+        search.raise_bound(min(program.worth(bound), search.objective))

@@ -1,0 +1,239 @@
+"""Least squares: given senses a convex programme, and all senses by tangents.
+
+A square lies above its tangents, so that the mixed-integer programme with some of them in place
+of the squares bounds all safe tables from below. Its senses are then given to the interior point
+method, whose table is safe; where it lies, new tangents are drawn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.shrink import essential_rows
+from tacit.errors import SolverError
+from tacit.methods.adjust.interior import least_squares
+from tacit.methods.adjust.prices import sense_bounds
+from tacit.methods.adjust.program import Program
+from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+_FIRST = (0.25, 1.0, 2.0)
+"""Tangents to begin with, in units of the usual level or of the cell's own."""
+
+
+class Squares:
+    """The closest table for given senses.
+
+    Attributes:
+        weight: What the square of a deviation costs.
+    """
+
+    def __init__(self, search: Search):
+        self._search = search
+        model = search.model
+        self._rows = np.flatnonzero(essential_rows(model.A))
+        self._A = sparse.csr_array(model.A[self._rows])
+        self.weight = model.weight
+
+    def solve(self, senses: Booleans) -> tuple[Floats, Floats] | None:
+        """Deviations and prices of the relations; None if there are none."""
+        model = self._search.model
+        unit = model.unit
+        low, high = model.limits(senses)
+        found = least_squares(
+            self._A,
+            model.weight,
+            low / unit,
+            high / unit,
+            is_over=self._search.out_of_time,
+        )
+        if found is None:
+            return None
+        prices = np.zeros(model.A.shape[0])
+        prices[self._rows] = found[1] * unit
+        return found[0] * unit, prices
+
+
+def quadratic(search: Search, *, descend: bool) -> None:
+    """Senses as for absolute deviations, then their squares; then better senses.
+
+    Args:
+        search: The run.
+        descend: Turn senses around one at a time before asking for a proof.
+    """
+    squares = Squares(search)
+    model = search.model
+    is_given = not (model.may_rise & model.may_fall).any()
+    z = np.zeros(model.size) if is_given else _first_senses(search)
+    if z is None:
+        _tangents(search, squares)
+        return
+    found = squares.solve(model.senses(z))
+    if found is None:
+        # Safe all the same, unless there was none to begin with.
+        search.offer(z)
+    else:
+        search.offer(found[0])
+        if is_given:
+            search.raise_bound(_bound(search, found[1]))
+        elif descend and not search.finished():
+            _descend(search, squares, found)
+    if not search.finished():
+        _tangents(search, squares)
+
+
+def _bound(search: Search, prices: Floats) -> float:
+    """What prices of the relations prove, whatever the senses."""
+    constant, rises, falls = sense_bounds(search.model, prices, search.model.weight)
+    return constant + float(np.minimum(rises, falls).sum())
+
+
+def _first_senses(search: Search) -> Floats | None:
+    """A safe table that is close in absolute deviations."""
+    linear = Search(
+        replace(search.model, norm="l1"),
+        search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
+        search.quiet_observer(),
+        kept=search.kept,
+        most=search.most,
+    )
+    first_tables(linear, SenseProgram(linear))
+    return linear.best
+
+
+def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> None:
+    """Turn senses around one at a time while that helps."""
+    model = search.model
+    senses = model.senses(found[0])
+    cost = model.cost(found[0])
+    until = search.seconds + 0.4 * search.seconds_left
+    while True:
+        _, rises, falls = sense_bounds(model, found[1], model.weight)
+        now, then = np.where(senses, rises, falls), np.where(senses, falls, rises)
+        gain = np.where(np.isfinite(then), now - np.where(np.isfinite(then), then, 0.0), -np.inf)
+        order = np.argsort(-gain)
+        better = None
+        for cell in order[gain[order] > 1e-9 * cost].tolist():
+            if search.finished() or search.seconds >= until:
+                return
+            search.iterations += 1
+            trial = senses.copy()
+            trial[cell] = ~trial[cell]
+            answer = squares.solve(trial)
+            if answer is not None and model.cost(answer[0]) < cost * (1 - 1e-9):
+                better = trial, answer
+                break
+        if better is None:
+            return
+        senses, found = better
+        cost = model.cost(found[0])
+        search.offer(found[0])
+
+
+def _tangents(search: Search, squares: Squares) -> None:
+    """Solve for senses with tangents in place of squares, again and again."""
+    model = search.model
+    program = Program(model, held=search.best, cutoff=search.objective)
+    curve = _Curve(search, program)
+    while not search.finished():
+        search.iterations += 1
+        try:
+            found = curve.solve(search)
+        except SolverError:
+            return
+        if found.status == "infeasible":
+            if search.best is None:
+                search.stopped_by = "infeasible"
+            return
+        if np.isfinite(found.bound):
+            search.raise_bound(min(curve.worth(found.settled_bound), search.objective))
+        if found.x is None:
+            return
+        z = program.deviations(found.x[: program.rows.shape[1]])
+        answer = squares.solve(model.senses(z))
+        if answer is not None:
+            search.offer(answer[0])
+            curve.add(np.abs(answer[0]))
+        elif not search.out_of_time():
+            search.offer(z)
+        if found.status != "optimal" or not curve.add(np.abs(z)):
+            break
+
+
+class _Curve:
+    """The programme with one more column for the cost of each cell, above all its tangents."""
+
+    def __init__(self, search: Search, program: Program):
+        model = search.model
+        self._model, self._program = model, program
+        n, width = model.size, program.rows.shape[1]
+        self._n, self._width = n, width
+        self._unit, self._price = model.unit, program.price
+        self._rate = model.weight / self._price
+        empty = sparse.csr_array((program.rows.shape[0], n))
+        self._mip = HighsMip(
+            sparse.csr_array(sparse.hstack([program.rows, empty])),
+            row_lower=program.row_lower,
+            row_upper=program.row_upper,
+            lower=np.append(program.lower, np.zeros(n)),
+            upper=np.append(program.upper, np.full(n, np.inf)),
+            cost=np.append(np.zeros(width), np.ones(n)),
+            whole=np.append(program.whole, np.zeros(n, bool)),
+            seed=search.options.seed,
+        )
+        usual = np.full(n, model.unit)
+        usual[model.sensitive] = model.level
+        self._drawn: list[Floats] = []
+        for share in _FIRST:
+            self.add(share * usual)
+        if search.best is not None:
+            self.add(np.abs(search.best))
+
+    def add(self, size: Floats) -> bool:
+        """Draw tangents where deviations have this size; False if there were such before."""
+        t = size / self._unit
+        near = np.zeros(self._n, bool)
+        for other in self._drawn:
+            near |= np.abs(t - other) <= 1e-6 * np.maximum(t, 1e-3)
+        cells = np.flatnonzero(~near & (self._rate > 0) & (t > 0))
+        if len(cells) == 0:
+            return False
+        self._drawn.append(t)
+        count = len(cells)
+        row = np.arange(count)
+        slope = -2 * t[cells] * self._rate[cells]
+        columns = np.concatenate([cells, self._n + cells, self._width + cells])
+        rows: Any = sparse.csr_array(
+            (np.concatenate([slope, slope, np.ones(count)]), (np.tile(row, 3), columns)),
+            shape=(count, self._width + self._n),
+        )
+        least = -self._rate[cells] * t[cells] ** 2
+        self._mip.add_rows(rows, least, np.full(count, np.inf))
+        return True
+
+    def worth(self, objective: float) -> float:
+        """A value of this programme's objective in the true measure."""
+        return objective * self._price * self._unit**2
+
+    def solve(self, search: Search) -> WholeSolution:
+        """The best senses as far as the tangents tell."""
+        start = None
+        if search.best is not None:
+            base = self._program.vector(search.best)
+            t = np.abs(search.best) / self._unit
+            start = np.append(base, self._rate * t * t)
+
+        def watch(so_far: WholeSolution) -> bool:
+            if np.isfinite(so_far.bound):
+                search.raise_bound(min(self.worth(so_far.bound), search.objective))
+            return search.finished()
+
+        return self._mip.minimise(
+            seconds=search.seconds_left, gap=0.3 * search.options.gap, start=start, watch=watch
+        )

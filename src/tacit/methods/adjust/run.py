@@ -1,0 +1,251 @@
+"""`adjust`: the closest safe table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.attack.audit import audit
+from tacit.errors import InputError, ProblemError, TacitError
+from tacit.methods.adjust.explain import obstacles, reasons_together
+from tacit.methods.adjust.model import Adjustment, build
+from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
+from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.totals import heights
+from tacit.methods.course import infeasible
+from tacit.methods.inputs import cell_mask, chosen_weights, refuse
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Status, Values
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+
+_ALGORITHMS = {
+    "auto": ("tacit.methods.adjust.auto", "auto"),
+    "milp": ("tacit.methods.adjust.milp", "milp"),
+    "benders": ("tacit.methods.adjust.benders", "benders"),
+    "descent": ("tacit.methods.adjust.descent", "descent"),
+}
+
+
+def adjust(
+    problem: Problem,
+    *,
+    algorithm: Algorithm = "auto",
+    norm: Norm = "l1",
+    time_limit: float = 60.0,
+    gap: float = 1e-4,
+    seed: int = 1,
+    weights: Weights | npt.ArrayLike = "given",
+    keep: npt.ArrayLike = (),
+    limits: float | Mapping[Any, float] | npt.ArrayLike | None = None,
+    integer: bool = False,
+    prefer_totals: float = 1.0,
+    senses: npt.ArrayLike | None = None,
+    solver: Solver = "highs",
+    observer: Observer | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+    **options: Any,
+) -> Outcome:
+    """Change values as little as possible, so that no sensitive cell is near its true one.
+
+    The adjusted table adds up, stays within the bounds that everybody knows, and each sensitive
+    cell lies at least its lower level below or its upper level above its true value (paper 003,
+    (16)). A sliding level is asked for on either side.
+
+    Args:
+        problem: The table. Cells that must be published keep their value.
+        algorithm: How to search; see `AdjustOptions`.
+        norm: What is minimised: the sum of weight * |deviation| (`l1`), of
+            weight * deviation² (`l2`), or the largest weight * |deviation| (`linf`).
+        time_limit: Seconds after which the closest safe table so far is returned.
+        gap: Stop when (objective - bound) / objective is at most this.
+        seed: The same seed gives the same table, unless the time limit cuts in.
+        weights: What a unit of deviation costs: as `given` by the problem, `unit`, the cell's
+            `value`, its `inverse` (1 / value; 1 where the value is 0), or an array.
+        keep: Further cells that keep their value, as numbers or a mask.
+        limits: The largest deviation as a share of the cell's value: a number for all cells
+            that are not sensitive, a mapping from cell numbers to shares, or an array with one
+            share for each cell (inf where there is no limit).
+        integer: Publish whole numbers only.
+        prefer_totals: How many times dearer a deviation becomes with each step from the finest
+            cells towards the grand total; totals are found by the signs of the relations.
+        senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
+        solver: Who solves the mixed-integer programme of `milp`: `highs` or `scip`.
+        observer: Listens to bounds and solutions; may stop the search.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+        **options: Further options, see `AdjustOptions`.
+
+    Returns:
+        The outcome; its solution is of type `Values`. It has been checked in numpy and audited.
+
+    Raises:
+        ProblemError: The table contradicts itself.
+        InputError: An option is wrong.
+
+    >>> from tacit import examples
+    >>> outcome = adjust(examples.get("003-figure-16").problem)
+    >>> outcome.status.value, outcome.report.objective
+    ('optimal', 20.0)
+    """
+    kept = cell_mask(problem, np.asarray(keep, np.int64) if np.size(keep) == 0 else keep, "keep")
+    named = isinstance(weights, str)
+    chosen = AdjustOptions.from_mapping(
+        {
+            "algorithm": algorithm,
+            "norm": norm,
+            "time_limit": time_limit,
+            "gap": gap,
+            "seed": seed,
+            "weights": weights if named else "given",
+            "integer": integer,
+            "prefer_totals": prefer_totals,
+            "solver": solver,
+            **options,
+        }
+    )
+    refuse(problem, tolerance)
+    weight = _weights(problem, weights, chosen.prefer_totals)
+    most = _limits(problem, limits)
+    if chosen.integer:
+        _refuse_fractions(problem, kept)
+    kept = kept | problem.must_publish
+    room = np.where(kept, 0.0, most)
+    # A value a hair outside its bounds has no room on that side.
+    up = np.minimum(np.maximum(problem.upper - problem.value, 0.0), room)
+    down = np.minimum(np.maximum(problem.value - problem.lower, 0.0), room)
+    model = build(
+        problem,
+        weight,
+        up,
+        down,
+        norm=chosen.norm,
+        integer=chosen.integer,
+        senses=_senses(problem, senses),
+    )
+    observer = observer or Observer()
+    observer.on_start("adjust")
+    search = Search(model, chosen, observer, kept=kept, most=most, tolerance=tolerance)
+    outcome = _searched(search)
+    observer.on_end(outcome)
+    return outcome
+
+
+def _searched(search: Search) -> Outcome:
+    options = search.options
+
+    def hopeless(reasons: list[str]) -> Outcome:
+        return infeasible("adjust", options.algorithm, options.seed, reasons, search.seconds)
+
+    try:
+        reasons = obstacles(search)
+        if reasons:
+            return hopeless(reasons)
+        if not _is_settled(search):
+            module, name = _ALGORITHMS[options.algorithm]
+            run = cast("Callable[[Search], None]", getattr(import_module(module), name))
+            run(search)
+        if search.stopped_by == "infeasible":
+            return hopeless(reasons_together(search))
+    except KeyboardInterrupt:
+        search.stopped_by = "user"
+    search.finished()
+    return _outcome(search)
+
+
+def _is_settled(search: Search) -> bool:
+    """Is it best to change nothing, because nothing need be changed?"""
+    if len(search.model.sensitive):
+        return False
+    search.offer(np.zeros(search.model.size))
+    return search.finished()
+
+
+def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:
+    if isinstance(weights, str) and weights == "inverse":
+        weight = 1.0 / chosen_weights(problem, "value")
+    else:
+        weight = chosen_weights(problem, weights)
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ProblemError(
+            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
+        )
+    if prefer_totals != 1.0:
+        weight = weight * prefer_totals ** heights(problem.relations)
+    return weight
+
+
+def _limits(problem: Problem, limits: Any) -> Floats:
+    """The largest deviation of each cell; inf where there is no limit."""
+    share = np.full(problem.cell_count, np.inf)
+    if isinstance(limits, Mapping):
+        try:
+            cells = np.array([int(cell) for cell in limits], np.int64)
+        except (TypeError, ValueError):
+            raise InputError("limits must name cells by their numbers") from None
+        cell_mask(problem, cells, "limits")
+        share[cells] = [float(each) for each in limits.values()]
+    elif limits is not None:
+        given = np.asarray(limits, float)
+        if given.ndim == 0:
+            share[~problem.is_sensitive] = float(given)
+        elif given.shape == share.shape:
+            share = given
+        else:
+            raise InputError(f"limits needs {problem.cell_count} entries, one a cell")
+    if not (share >= 0).all():
+        raise InputError("limits must be shares of the cells' values, at least 0")
+    size = np.abs(problem.value)
+    return np.where(np.isinf(share), np.inf, np.where(np.isinf(share), 0.0, share) * size)
+
+
+def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers | None:
+    if senses is None:
+        return None
+    given = np.asarray(senses)
+    if given.shape != problem.sensitive.shape:
+        raise InputError(f"senses needs {len(problem.sensitive)} entries, one a sensitive cell")
+    if not np.isin(given, (-1, 0, 1)).all():
+        raise InputError("senses must be 1 (rises), -1 (falls) or 0 (either)")
+    return given.astype(np.int64)
+
+
+def _refuse_fractions(problem: Problem, kept: Booleans) -> None:
+    held = kept | problem.must_publish
+    broken = np.flatnonzero(held & (problem.value != np.rint(problem.value)))
+    if len(broken):
+        raise InputError(
+            "an integer table cannot keep values that are not whole numbers: "
+            f"{problem.name_cells(broken)}"
+        )
+
+
+def _outcome(search: Search) -> Outcome:
+    options, problem = search.options, search.model.problem
+    status, solution, checked, objective = Status.INTERRUPTED, None, None, None
+    if search.values is not None:
+        solution = Values(search.values)
+        checked = audit(problem, solution, cells="sensitive", tolerance=None)
+        if not checked.safe:
+            raise TacitError(
+                "the search called a table safe that the audit does not: this is a fault of "
+                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
+            )
+        objective = search.objective
+        reached = search.gap <= options.gap
+        status = Status.OPTIMAL if reached else Status.FEASIBLE
+        if reached:
+            search.stopped_by = "gap"
+    return Outcome(
+        status=status,
+        stopped_by=search.stopped_by or "exhausted",
+        solution=solution,
+        report=search.report(objective),
+        method="adjust",
+        algorithm=options.algorithm,
+        seed=options.seed,
+        audit=checked,
+    )

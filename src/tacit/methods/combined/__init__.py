@@ -1,0 +1,1 @@
+"""Combined suppression: few cells, and those as intervals as narrow as protection allows."""

@@ -1,0 +1,75 @@
+"""What a user may choose for combined suppression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.errors import InputError
+from tacit.methods.intervals.options import IntervalsOptions
+from tacit.problem import Floats, Problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class CombinedOptions(IntervalsOptions):
+    """Options of `tacit.combined`.
+
+    Attributes:
+        algorithm: How to search. `auto`: cuts for intervals and for patterns together, then
+            rounds of whole master problems, and better solutions along the way. `benders`:
+            paper 002, Algorithm 4.3. `monolithic`: one mixed-integer programme with a table
+            for every sensitive cell and side.
+        round_to: Move both ends of every interval outwards to multiples of this number.
+        width_weights: What a unit of width costs: as `given` by the problem, `unit`, the
+            cell's `value`, or an array; a pair of these is for the lower and upper ends.
+        max_suppressed: Publish all but so many cells exactly; sensitive ones count.
+        min_width: No interval is narrower than this, or than its cell's bounds if these are
+            narrower: a number, a share of the cell's value such as `"5%"`, or an array.
+    """
+
+    width_weights: Any = "given"
+    max_suppressed: int | None = None
+    min_width: Any = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_suppressed is not None and self.max_suppressed < 0:
+            raise InputError("max_suppressed must not be negative")
+        if isinstance(self.min_width, str):
+            _share(self.min_width)
+
+
+def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:
+    """The least width of the interval of each cell that is not published exactly.
+
+    >>> least_widths(Problem(value=[20, -40]), "5%").tolist()
+    [1.0, 2.0]
+    """
+    if isinstance(min_width, str):
+        return np.asarray(_share(min_width) * np.abs(problem.value))
+    try:
+        given = np.asarray(min_width, float)
+    except (TypeError, ValueError):
+        raise InputError(_MIN_WIDTH) from None
+    if given.shape not in ((), (problem.cell_count,)):
+        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one a cell")
+    # `not >=` also refuses NaN.
+    if not (given >= 0).all() or not np.isfinite(given).all():
+        raise InputError(_MIN_WIDTH)
+    return np.array(np.broadcast_to(given, problem.cell_count))
+
+
+_MIN_WIDTH = "min_width must be a number that is not negative, a share such as '5%', or an array"
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text.strip().removesuffix("%")) / 100
+    except ValueError:
+        raise InputError(_MIN_WIDTH) from None
+    if not text.strip().endswith("%") or not 0 <= share < np.inf:
+        raise InputError(_MIN_WIDTH)
+    return share

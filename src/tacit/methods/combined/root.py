@@ -1,0 +1,131 @@
+"""The root: cuts for rooms and for patterns together, and solutions along the way."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.methods.combined.master import Master
+from tacit.methods.combined.mixed import MixedSeparation
+from tacit.methods.combined.patterns import Patterns
+from tacit.methods.combined.search import Search
+from tacit.methods.intervals.cutting import Surroundings
+from tacit.problem import Floats
+
+_PULL = 0.5
+"""The share of the way that the inner point follows the best point of a round."""
+_WINDOW = 8
+"""Rounds without progress after which the root is left."""
+_IMPROVING = 0.2
+"""The share of the time for solutions along the way."""
+_THRESHOLDS = (0.5, 0.9)
+"""Cells that the relaxation suppresses by more than this share begin a pattern."""
+
+
+class Root:
+    """Raises the bound of the relaxation and keeps improving the best solution."""
+
+    def __init__(
+        self,
+        search: Search,
+        master: Master,
+        patterns: Patterns,
+        surroundings: Surroundings,
+        inside: Floats | None,
+    ):
+        self._search = search
+        self._master = master
+        self._patterns = patterns
+        self._surroundings = surroundings
+        self.inside = inside
+        self._mixed = MixedSeparation(search.model, master.columns)
+        self._bound = self._improved_at = -np.inf
+        self._improving = 0.0
+
+    def run(self, *, seconds: float) -> None:
+        """Go on until nothing is violated, progress stalls, or time is up."""
+        search = self._search
+        end = search.seconds + seconds
+        history: list[float] = []
+        while not search.finished() and search.seconds < end:
+            search.iterations += 1
+            if not self.tighten():
+                return
+            history.append(self._bound)
+            if not self.cut() or _stalled(history, search.objective):
+                break
+            if self._worth_improving():
+                self.improve()
+        if not search.finished():
+            self.improve()
+
+    def tighten(self) -> bool:
+        """Solve the relaxation with what is known; False if that was the end."""
+        search, master = self._search, self._master
+        bound = master.solve()
+        while not master.infeasible and master.keep_company():
+            bound = master.solve()
+        search.raise_bound(bound)
+        self._bound = bound
+        if master.infeasible or search.finished():
+            return False
+        master.fix(bound)
+        return True
+
+    def cut(self) -> int:
+        """Cut the relaxation's optimum off; returns how many cuts that took."""
+        return self.cut_mixed() + self.cut_rooms() + self.cut_cells(self._master.x)
+
+    def cut_mixed(self) -> int:
+        """Cuts for rooms and patterns together at the relaxation's optimum."""
+        master = self._master
+        return master.add(*self._mixed.cuts(master.point, master.x))
+
+    def cut_rooms(self) -> int:
+        """Cuts between the rooms and the point inside, which follows."""
+        search, master = self._search, self._master
+        found = self._surroundings.separation.approach(master.point, self.inside)
+        added = master.add_for_rooms(found.rows, found.right)
+        if self.inside is not None:
+            points = self._surroundings.safe_points(master.point, self.inside, found)
+            best = min(points, key=search.model.objective)
+            self.inside = self.inside + _PULL * (best - self.inside)
+            search.offer(best)
+        elif found.walked == 0:
+            search.offer(master.point)
+        return added
+
+    def cut_cells(self, x: Floats) -> int:
+        """Cuts for patterns at a vector."""
+        added = 0
+        for rival in self._patterns.inner.rivals:
+            cuts = rival.separator.cuts(x.copy())
+            added += self._master.add_for_cells(cuts.coefficients, np.ones(len(cuts)))
+        return added
+
+    def _worth_improving(self) -> bool:
+        """Has the bound moved far since the last solution was built, and not too much time gone?"""
+        search = self._search
+        if self._improving > _IMPROVING * search.seconds:
+            return False
+        moved = self._bound - self._improved_at
+        return moved > 0.1 * max(search.objective - self._bound, 0.0)
+
+    def improve(self) -> None:
+        """Build solutions along the relaxation's opinion."""
+        search, guide = self._search, self._master.x
+        self._improved_at = self._bound
+        began = search.seconds
+        for threshold in _THRESHOLDS:
+            if search.out_of_time():
+                return
+            self._patterns.along(guide > threshold, guide)
+        self._improving += search.seconds - began
+
+
+def _stalled(history: list[float], objective: float) -> bool:
+    """Did the bound close less than 5 % of the gap in the last while?"""
+    if len(history) <= _WINDOW:
+        return False
+    bound = history[-1]
+    open_gap = min(objective, 2 * abs(bound)) - bound
+    return bound - history[-1 - _WINDOW] < 0.05 * max(open_gap, 1e-9 * abs(bound))

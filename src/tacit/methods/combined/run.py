@@ -1,0 +1,217 @@
+"""`combined`: complete and partial suppression in one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.attack.audit import audit
+from tacit.attack.knowledge import Attacker
+from tacit.errors import InputError, ProblemError, TacitError
+from tacit.methods.combined.finish import cost, tightened
+from tacit.methods.combined.model import CombinedModel
+from tacit.methods.combined.options import CombinedOptions, least_widths
+from tacit.methods.combined.search import Search
+from tacit.methods.course import infeasible
+from tacit.methods.inputs import WeightKind, chosen_weights, refuse
+from tacit.methods.intervals.finish import published
+from tacit.methods.intervals.options import Algorithm
+from tacit.methods.intervals.run import end_weights, obstacles
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Report, Status
+from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
+
+
+def combined(
+    problem: Problem,
+    *,
+    algorithm: Algorithm = "auto",
+    time_limit: float = 60.0,
+    gap: float = 1e-4,
+    seed: int = 1,
+    weights: WeightKind | npt.ArrayLike = "given",
+    width_weights: Any = "given",
+    max_suppressed: int | None = None,
+    min_width: float | str | npt.ArrayLike = 0.0,
+    attackers: Sequence[Attacker] = (),
+    observer: Observer | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+    round_to: float | None = None,
+    **options: Any,
+) -> Outcome:
+    """Publish few cells as intervals, and those as narrow as possible.
+
+    A cell that is not published exactly costs its weight, and its interval costs by its width
+    (paper 002, (3.28)).
+
+    Args:
+        problem: The table.
+        algorithm: How to search; see `CombinedOptions`.
+        time_limit: Seconds after which the best safe solution so far is returned.
+        gap: Stop when (objective - bound) / objective is at most this.
+        seed: Passed on to the solvers; the same seed gives the same solution, unless the time
+            limit cuts in.
+        weights: What it costs not to publish a cell exactly: as `given` by the problem, `unit`,
+            the cell's `value` (its size, at least 1), or an array.
+        width_weights: What a unit of width costs, in the same way. A pair of these is for the
+            lower and the upper ends.
+        max_suppressed: Publish all but so many cells exactly; sensitive ones count.
+        min_width: No interval is narrower than this, or than its cell's bounds if these are
+            narrower: a number, a share of the cell's value such as `"5%"`, or an array.
+        attackers: Who attacks; by default a reader who knows nothing more than the
+            publication, the relations and the bounds.
+        observer: Listens to bounds and solutions; may stop the search.
+        tolerance: How exactly the relations must hold (see `Problem.validate`).
+        round_to: Move both ends of every interval outwards to multiples of this number.
+        **options: Further options, see `CombinedOptions`.
+
+    Returns:
+        The outcome; its solution is of type `Intervals`, and `outcome.suppressed` names the
+        cells that are not published exactly. It is safe, as an audit that shares nothing with
+        the search has found, and no interval is wider than what a reader can deduce from all
+        of them, unless it has to have a least width or is rounded. `optimal` speaks of the
+        intervals before they are rounded, the objective of those that are published.
+
+    Raises:
+        ProblemError: The table contradicts itself.
+
+    >>> problem = Problem(value=[10, 15, 25, 20, 17, 37], sensitive=[0, 4],
+    ...                   relations=[[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
+    ...                   lower_level=[5, 7], upper_level=[5, 4])
+    >>> outcome = combined(problem)
+    >>> outcome.status.value, outcome.report.objective, len(outcome.suppressed)
+    ('optimal', 46.0, 4)
+    """
+    chosen = CombinedOptions.from_mapping(
+        {
+            "algorithm": algorithm,
+            "time_limit": time_limit,
+            "gap": gap,
+            "seed": seed,
+            "round_to": round_to,
+            "width_weights": width_weights,
+            "max_suppressed": max_suppressed,
+            "min_width": min_width,
+            **options,
+        }
+    )
+    weight = _not_negative(problem, chosen_weights(problem, weights))
+    try:
+        ends = end_weights(problem, width_weights)
+    except InputError as error:
+        raise InputError(f"width_{error}") from None
+    widths = least_widths(problem, min_width)
+    hopeless = refuse(problem, tolerance)
+    if hopeless:
+        return infeasible("combined", chosen.algorithm, seed, hopeless)
+    observer = observer or Observer()
+    observer.on_start("combined")
+    model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
+    search = Search(model, chosen, observer)
+    try:
+        reasons = _too_few(model) + obstacles(search)
+        if not reasons:
+            _run(search)
+            reasons = search.reasons
+        if reasons:
+            outcome = infeasible("combined", chosen.algorithm, seed, reasons, search.seconds)
+            observer.on_end(outcome)
+            return outcome
+    except KeyboardInterrupt:
+        search.stopped_by = "user"
+    search.confirm()
+    if search.best is None and search.fallback is not None:
+        search.offer(search.fallback)
+        search.confirm()
+    search.finished()
+    outcome = _outcome(search)
+    observer.on_end(outcome)
+    return outcome
+
+
+def _run(search: Search) -> None:
+    if not any(len(rival.cells) for rival in search.model.rivals):
+        search.offer(search.model.lower)
+        search.confirm()
+        search.raise_bound(search.objective)
+        search.finished()
+        return
+    if search.options.algorithm == "monolithic":
+        from tacit.methods.combined.monolithic import monolithic
+
+        monolithic(search)
+        return
+    from tacit.methods.combined.cutting import auto, benders
+
+    (benders if search.options.algorithm == "benders" else auto)(search)
+
+
+def _not_negative(problem: Problem, weight: Floats) -> Floats:
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ProblemError(
+            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
+        )
+    return weight
+
+
+def _too_few(model: CombinedModel) -> list[str]:
+    """Why no solution has few enough cells, if the sensitive ones alone are too many."""
+    count = int(model.is_always.sum())
+    if count <= model.most_suppressed:
+        return []
+    return [f"at most {model.max_suppressed} cells may be suppressed, but {count} are sensitive"]
+
+
+def _outcome(search: Search) -> Outcome:
+    options, problem = search.options, search.problem
+    status, solution, checked, objective, message = Status.INTERRUPTED, None, None, None, ""
+    if search.best is not None:
+        solution = published(search, tightened(search, search.best))
+        checked = audit(
+            problem,
+            solution,
+            cells="sensitive",
+            exact=False,
+            attackers=[rival.attacker for rival in search.model.rivals],
+            # The table was judged when the search began.
+            tolerance=None,
+        )
+        if not checked.safe:
+            raise TacitError(
+                "the search called intervals safe that the audit does not: this is a fault of "
+                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
+            )
+        objective = cost(search, solution)
+        before = objective if options.round_to is None else min(search.objective, objective)
+        objective = max(objective, search.bound)
+        reached = (before - search.bound) / max(abs(before), 1e-10) <= options.gap
+        status = Status.OPTIMAL if reached else Status.FEASIBLE
+        if reached:
+            search.stopped_by = "gap"
+    elif np.isfinite(search.model.most_suppressed):
+        message = (
+            f"no safe solution with at most {search.model.max_suppressed} suppressed cells was "
+            "found; allow more cells or more time"
+        )
+    return Outcome(
+        status=status,
+        stopped_by=search.stopped_by or "exhausted",
+        solution=solution,
+        report=Report(
+            objective=objective,
+            bound=search.bound,
+            seconds=search.seconds,
+            iterations=search.iterations,
+            cuts=search.cut_count,
+            trace=search.trace,
+        ),
+        method="combined",
+        algorithm=options.algorithm,
+        seed=options.seed,
+        message=message,
+        audit=checked,
+    )

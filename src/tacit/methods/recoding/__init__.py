@@ -1,0 +1,1 @@
+"""Recoding: categories merged until fewer cells are sensitive."""

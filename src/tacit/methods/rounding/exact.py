@@ -1,0 +1,69 @@
+"""Rounding by one integer programme; for networks its linear relaxation is whole already."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.methods.rounding.search import Search
+from tacit.solver.highs_mip import WholeSolution
+
+LARGE = 1000
+"""From so many columns on, parts are rounded one after the other before the whole is."""
+
+
+def auto(search: Search) -> None:
+    """Choose by what the table is."""
+    if search.programme.is_network or len(search.lattice.cost) < LARGE:
+        milp(search)
+        return
+    from tacit.methods.rounding.partition import partition
+
+    partition(search)
+
+
+def flow(search: Search) -> None:
+    """For networks: the vertices of the linear programme are whole."""
+    if not search.programme.is_network and not search.cut_count:
+        raise InputError(
+            "this table is not a network; choose algorithm auto, milp or partition instead of flow"
+        )
+    milp(search)
+
+
+def milp(search: Search, *, first: bool = False) -> None:
+    """Solve the whole programme, from the candidate on if there is one.
+
+    Args:
+        search: The state of the run.
+        first: Stop at the first rounding.
+    """
+
+    def watch(now: WholeSolution) -> bool:
+        take(search, now)
+        return search.pressed()
+
+    answer = search.programme.minimise(
+        seconds=search.working_seconds,
+        gap=search.options.gap,
+        seed=search.options.seed,
+        start=search.candidate,
+        watch=watch,
+        first=first,
+    )
+    search.iterations += 1
+    take(search, answer)
+    if answer.status == "infeasible":
+        search.impossible = search.candidate is None
+    elif answer.status == "optimal" and search.candidate is not None:
+        search.raise_bound(answer.settled_bound)
+    search.pressed()
+
+
+def take(search: Search, answer: WholeSolution) -> None:
+    """Take note of what the solver found so far."""
+    if answer.x is not None:
+        counts = search.lattice.counts_of(np.round(answer.x))
+        search.offer(np.round(counts).astype(np.int64))
+    if np.isfinite(answer.bound):
+        search.raise_bound(min(answer.bound, search.objective))

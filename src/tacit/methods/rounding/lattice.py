@@ -1,0 +1,241 @@
+"""`Lattice`: which multiples of the base each cell may become, and what each costs.
+
+Values are counted in bases: a cell is published as `k` times the base. Between two multiples the
+cost |k base - a| is linear, so that a cell takes up to three columns of a linear programme:
+steps down from the multiple below the true value, the step to the one above, and steps beyond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.knowledge import Attacker
+from tacit.errors import first_few
+from tacit.methods.rounding.options import RoundOptions
+from tacit.outcome import Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+
+_HAIR = 1e-9
+"""A number of bases is whole when it is missed by this share of its size."""
+
+
+class Lattice:
+    """Multiples of the base around the true values.
+
+    Attributes:
+        problem: The table.
+        weight: What a unit of distance costs for each cell.
+        base: The base.
+        steps: How many bases a published value may lie from the true one.
+        is_multiple: Whether the true value of each cell is a multiple of the base.
+        floor: The multiple at or below the true value of each cell, in bases.
+        low: The smallest multiple that each cell may become.
+        high: The largest one.
+        radius: How far the true value of each cell may lie from a published one, as readers
+            know who know base and steps.
+        column_cell: The cell of each column.
+        column_sign: 1 where the column raises its cell, -1 where it lowers it.
+        lower: The lower bound of each column.
+        upper: The upper bound of each column.
+        cost: What a unit of each column costs.
+        offset: What the multiples at or below the true values cost.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        weight: Floats,
+        options: RoundOptions,
+        steps: int,
+        attackers: Sequence[Attacker] = (),
+    ):
+        self.problem = problem
+        self.weight = weight
+        self.base = options.base
+        self.steps = steps
+        exact = problem.value / self.base
+        nearest = np.round(exact)
+        self.is_multiple: Booleans = np.asarray(
+            np.abs(exact - nearest) <= _HAIR * np.maximum(np.abs(exact), 1.0)
+        )
+        self.floor = np.where(self.is_multiple, nearest, np.floor(exact)).astype(np.int64)
+        self._rest = np.where(self.is_multiple, 0.0, problem.value - self.floor * self.base)
+        kept = self.is_multiple & (problem.must_publish | options.zero_restricted)
+        self.radius = self._told(options, kept & problem.must_publish)
+        self.low = np.where(self.is_multiple, self.floor - steps, self.floor - (steps - 1))
+        self.high = self.floor + steps
+        self.low[kept] = self.high[kept] = self.floor[kept]
+        self._keep_to_bounds()
+        self._keep_off(attackers)
+        self._lay_out()
+
+    def _told(self, options: RoundOptions, known: Booleans) -> Floats:
+        """How far from a published value the true one may lie."""
+        radius = self.base * self.steps
+        table_is_whole = bool((self.problem.value == np.round(self.problem.value)).all())
+        random = options.algorithm == "random"
+        if (options.zero_restricted or random) and table_is_whole and self.base % 1 == 0:
+            # The ends themselves are multiples, which would have kept their value.
+            radius -= 1
+        # Readers may know which cells are published as they are, such as empty ones.
+        return np.where(known, 0.0, radius)
+
+    def _keep_to_bounds(self) -> None:
+        """Stay within bounds that readers know, moved outwards to multiples."""
+        lower, upper = self.problem.lower / self.base, self.problem.upper / self.base
+        bounded = np.isfinite(lower)
+        least = np.floor(lower[bounded] + _HAIR * np.maximum(np.abs(lower[bounded]), 1.0))
+        self.low[bounded] = np.maximum(self.low[bounded], least.astype(np.int64))
+        bounded = np.isfinite(upper)
+        most = np.ceil(upper[bounded] - _HAIR * np.maximum(np.abs(upper[bounded]), 1.0))
+        self.high[bounded] = np.minimum(self.high[bounded], most.astype(np.int64))
+
+    def _keep_off(self, attackers: Sequence[Attacker]) -> None:
+        """Leave out multiples whose distance alone gives a sensitive cell away."""
+        p, s = self.problem, self.problem.sensitive
+        judged = np.zeros(p.cell_count, bool)
+        for attacker in tuple(attackers) or (Attacker.external(),):
+            judged |= ~attacker.spares(p)
+        room = self.radius[s]
+        least = (p.value[s] + p.upper_level - room) / self.base
+        most = (p.value[s] - p.lower_level + room) / self.base
+        hair = _HAIR * np.maximum(np.abs(p.value[s] / self.base), 1.0)
+        asked = judged[s] & (p.upper_level > 0)
+        self.low[s[asked]] = np.maximum(self.low[s], np.ceil(least - hair).astype(np.int64))[asked]
+        asked = judged[s] & (p.lower_level > 0)
+        self.high[s[asked]] = np.minimum(self.high[s], np.floor(most + hair).astype(np.int64))[
+            asked
+        ]
+
+    def _lay_out(self) -> None:
+        """Make the columns; those that cannot move are left out."""
+        low, high, floor = self.low, self.high, self.floor
+        unit, slope = self.base * self.weight, self.weight * (self.base - 2 * self._rest)
+        nothing = np.zeros_like(floor)
+        parts: list[tuple[int, Integers, Integers, Floats]] = [
+            (-1, np.maximum(floor - high, nothing), np.maximum(floor - low, nothing), unit),
+            (1, (low > floor).astype(np.int64), (high > floor).astype(np.int64), slope),
+            (1, np.maximum(low - floor - 1, nothing), np.maximum(high - floor - 1, nothing), unit),
+        ]
+        used = [np.flatnonzero(upper) for _, _, upper, _ in parts]
+        together = list(zip(used, parts, strict=True))
+        self.column_cell = np.concatenate(used)
+        self.column_sign = np.concatenate(
+            [np.full(len(cells), sign) for cells, (sign, _, _, _) in together]
+        )
+        self.lower = np.concatenate([part[1][cells] for cells, part in together]).astype(float)
+        self.upper = np.concatenate([part[2][cells] for cells, part in together]).astype(float)
+        self.cost = np.concatenate([part[3][cells] for cells, part in together])
+        self.offset = float(self.weight @ self._rest)
+
+    @property
+    def spread(self) -> sparse.csr_array[Any, Any]:
+        """What a unit of each column does to the cells."""
+        entries = (
+            self.column_sign.astype(float),
+            (self.column_cell, np.arange(len(self.column_cell))),
+        )
+        return sparse.csr_array(entries, shape=(self.problem.cell_count, len(self.column_cell)))
+
+    @property
+    def least_cost(self) -> float:
+        """What the nearest multiples cost, whatever else is asked for."""
+        return float(self.weight @ np.minimum(self._rest, self.base - self._rest))
+
+    @property
+    def nearest_cost(self) -> float:
+        """What the nearest multiples cost that are allowed, whether they add up or not."""
+        nearest = self.floor + (2 * self._rest > self.base)
+        return self.cost_of(np.clip(nearest, self.low, self.high))
+
+    def cost_of(self, counts: Integers) -> float:
+        """The weighted distance to the true table."""
+        return float(self.weight @ np.abs(counts * self.base - self.problem.value))
+
+    def counts_of(self, columns: Floats) -> Floats:
+        """Numbers of bases, whole or not, from the columns."""
+        moved = np.bincount(
+            self.column_cell, self.column_sign * columns, minlength=self.problem.cell_count
+        )
+        return np.asarray(self.floor + moved)
+
+    def columns_of(self, counts: Floats) -> Floats:
+        """The columns that make these numbers of bases, cheapest ones first."""
+        moved = (counts - self.floor)[self.column_cell]
+        up = np.flatnonzero(self.column_sign > 0)
+        # Of two columns that raise a cell, the later one goes beyond the next multiple.
+        beyond = np.ones(len(moved), bool)
+        beyond[up[np.unique(self.column_cell[up], return_index=True)[1]]] = False
+        raised = np.where(beyond, np.maximum(moved - 1, 0.0), np.clip(moved, 0.0, 1.0))
+        return np.where(self.column_sign > 0, raised, np.maximum(-moved, 0.0))
+
+    def values_of(self, counts: Integers) -> Values:
+        """What is published, and what readers know of it."""
+        value = counts * self.base
+        # A cell that keeps its value keeps all its digits.
+        return Values(
+            np.where(self.is_multiple & (counts == self.floor), self.problem.value, value),
+            self.radius,
+        )
+
+    def allows(self, counts: Integers) -> bool:
+        """Are these numbers within what each cell may become, and do they add up?"""
+        if (counts < self.low).any() or (counts > self.high).any():
+            return False
+        terms = abs(self.problem.relations) @ np.abs(counts).astype(float)
+        missed = self.problem.relations @ counts.astype(float) - self.right_hand_side
+        return bool((np.abs(missed) <= _HAIR * np.maximum(terms, 1.0)).all())
+
+    @property
+    def right_hand_side(self) -> Floats:
+        """The right-hand sides of the relations, in bases."""
+        return self.problem.rhs / self.base
+
+    def obstacles(self) -> list[str]:
+        """Why no rounding exists at all, as far as that can be told cell by cell."""
+        told = []
+        A, right = self.problem.relations, self.right_hand_side
+        odd = np.abs(right - np.round(right)) > _HAIR * np.maximum(np.abs(right), 1.0)
+        fractional = np.zeros(A.shape[0], bool)
+        row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+        fractional[row[A.data != np.round(A.data)]] = True
+        odd &= ~fractional
+        if odd.any():
+            named = first_few([f"relation {number}" for number in np.flatnonzero(odd).tolist()])
+            told.append(
+                f"cells add up to a number that is no multiple of the base in {named}; take a "
+                "base that divides it"
+            )
+        stuck = np.flatnonzero(self.low > self.high)
+        sensitive = self.problem.is_sensitive[stuck]
+        if (~sensitive).any():
+            named = self.problem.name_cells(stuck[~sensitive])
+            told.append(f"no multiple of the base within reach respects the bounds of {named}")
+        if sensitive.any():
+            told.append(
+                "every multiple of the base within reach is too close to the true value of a "
+                f"sensitive cell: {self.problem.name_cells(stuck[sensitive])}; {self.advice()}"
+            )
+        return told
+
+    def advice(self) -> str:
+        """A base and a number of steps for which the levels do not rule out any cell alone."""
+        p = self.problem
+        # Each side's level, and the cell's own place between two multiples.
+        needed = float(np.max(p.lower_level + p.upper_level, initial=0.0))
+        needed = max(needed, float(np.max(p.sliding_level, initial=0.0)))
+        base = _next_round(max(needed / (2 * self.steps - 1), self.base))
+        steps = max(int(np.ceil((needed / self.base + 1) / 2)), self.steps + 1)
+        if base <= self.base:
+            return f"allow more steps, such as steps={steps}"
+        return f"take a larger base, such as base={base:g}, or more steps, such as steps={steps}"
+
+
+def _next_round(number: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50 and so on."""
+    power = 10.0 ** np.floor(np.log10(number))
+    return float(min(power * step for step in (1, 2, 5, 10) if power * step >= number * (1 - 1e-9)))

@@ -1,0 +1,91 @@
+"""A DuckDB connection whose queries can be watched and stopped while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from typing import Any, Self, TypeVar
+
+import duckdb
+
+from tacit.errors import StoppedError
+from tacit.observer import Observer
+
+SECONDS_BETWEEN_LOOKS = 0.1
+_NOTHING_KNOWN = -1.0
+_SETTINGS = {"enable_progress_bar": "true", "enable_progress_bar_print": "false"}
+_Result = TypeVar("_Result")
+
+
+class WatchedConnection:
+    """A connection of its own to an empty database.
+
+    Queries run in another thread. Meanwhile the one that asked tells the observer how far the
+    query is, and ends it when the observer wants to stop or Ctrl-C is pressed.
+
+    Args:
+        observer: Who listens.
+    """
+
+    def __init__(self, observer: Observer):
+        self._observer = observer
+        self._duck = duckdb.connect()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="tacit-duckdb")
+        for name, setting in _SETTINGS.items():
+            self._duck.execute(f"SET {name} = {setting}")
+        # Progress is counted from the first moment on.
+        self._duck.execute("SET progress_bar_time = 0")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._thread.shutdown()
+        self._duck.close()
+
+    def execute(self, query: str, parameters: list[Any] | None = None) -> Self:
+        """Run a query.
+
+        Raises:
+            StoppedError: The observer asked to stop.
+        """
+        self._watched(lambda: self._duck.execute(query, parameters))
+        return self
+
+    def fetchall(self) -> list[Any]:
+        """The rows of the last query."""
+        return self._watched(self._duck.fetchall)
+
+    def fetchnumpy(self) -> dict[str, Any]:
+        """The columns of the last query."""
+        return self._watched(self._duck.fetchnumpy)
+
+    def register(self, name: str, frame: Any) -> None:
+        """Let queries read a frame."""
+        self._duck.register(name, frame)
+
+    def unregister(self, name: str) -> None:
+        """Forget a frame."""
+        self._duck.unregister(name)
+
+    def _watched(self, task: Callable[[], _Result]) -> _Result:
+        running = self._thread.submit(task)
+        stopped = False
+        try:
+            while not wait_for([running], SECONDS_BETWEEN_LOOKS).done:
+                if not stopped and self._observer.should_stop():
+                    stopped = True
+                    self._duck.interrupt()
+                share = self._duck.query_progress()
+                if share > _NOTHING_KNOWN:
+                    self._observer.on_progress(int(share), 100)
+        except BaseException:
+            # Ctrl-C, most likely: nobody waits for the query any more.
+            self._duck.interrupt()
+            wait_for([running])
+            raise
+        try:
+            return running.result()
+        except duckdb.InterruptException:
+            raise StoppedError("the tabulation was stopped") from None

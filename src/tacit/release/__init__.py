@@ -1,0 +1,20 @@
+"""`protect`: from a table to a `Release`, in which what may be published is kept apart."""
+
+from tacit.release.flags import PublishedAs
+from tacit.release.pivot import Pivot
+from tacit.release.published import Published
+from tacit.release.release import NoReleaseError, Release, WorkingPapers
+from tacit.release.run import protect
+from tacit.release.wording import guarantee, summary_rows
+
+__all__ = [
+    "NoReleaseError",
+    "Pivot",
+    "Published",
+    "PublishedAs",
+    "Release",
+    "WorkingPapers",
+    "guarantee",
+    "protect",
+    "summary_rows",
+]

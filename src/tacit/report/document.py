@@ -1,0 +1,191 @@
+"""The report on a release: a version for readers, and one for the house."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+from tacit.outcome import Values
+from tacit.release import Published, PublishedAs, Release
+from tacit.report.arrangement import Arrangement, arrange
+from tacit.report.bounds import bounds_over_time, has_bounds
+from tacit.report.costs import has_costs, protection_costs
+from tacit.report.heat_map import heat_map
+from tacit.report.levels import loss_by_level, perturbation_by_level
+from tacit.report.page import Page, Section, facts, figure, paragraph
+from tacit.report.picture import REPORT_SUFFIX, WARNING, Picture, check_name, joined
+from tacit.report.texts import cell_texts, counted, percent
+from tacit.report.widths import has_widths, interval_widths
+
+MOST_CELLS = 6_000
+"""A table with more places than this is left to the files that it is published in."""
+UPRIGHT_COLUMNS = 12
+"""A table with more columns than this is printed on paper laid crosswise."""
+MOST_COLUMNS = 30
+"""A table with more columns than this is turned if that makes it narrower: paper is not wide."""
+
+
+def write_report(
+    release: Release,
+    path: str | Path,
+    *,
+    confidential: bool = False,
+    title: str | None = None,
+) -> Path:
+    """Write the report on a release: one HTML file that needs nothing else.
+
+    Args:
+        release: The release.
+        path: The file, ending in .html. The name of a confidential one says so.
+        confidential: Whether to write the working version, with sensitive cells, objective and
+            costs. By default the version for readers is written, from what they may see alone.
+        title: The title; by default made from the dimensions.
+
+    Returns:
+        The path.
+
+    Raises:
+        InputError: The name does not fit, or the file cannot be written.
+    """
+    target = Path(path)
+    check_name(target, REPORT_SUFFIX, confidential=confidential)
+    _page(release, confidential, title).write(target)
+    return target
+
+
+def html_report(release: Release, *, confidential: bool = False, title: str | None = None) -> str:
+    """The report as text, see `write_report`."""
+    return _page(release, confidential, title).html()
+
+
+def _page(release: Release, confidential: bool, title: str | None) -> Page:
+    outcome = release.papers.outcome
+    changes = isinstance(outcome.solution, Values)
+    sections = [
+        Section("protection", "What was done and what holds", _protection(release, confidential)),
+        _pictured("cells", heat_map(release, confidential=confidential)),
+    ]
+    if changes and confidential:
+        sections.append(_pictured("deviations", perturbation_by_level(release)))
+    elif not changes:
+        sections.append(_pictured("levels", loss_by_level(release, confidential=confidential)))
+    if has_widths(release, confidential=confidential):
+        sections.append(_pictured("widths", interval_widths(release, confidential=confidential)))
+    if has_bounds(release):
+        sections.append(_pictured("bounds", bounds_over_time(release, confidential=confidential)))
+    if confidential and has_costs(release):
+        sections.append(_pictured("costs", protection_costs(release)))
+    found = arrange(release.published, MOST_COLUMNS)
+    if release.published.dimensions and len(found.rows) * len(found.columns) <= MOST_CELLS:
+        sections.append(Section("table", "The published table", _table(release.published, found)))
+    return Page(
+        kind="Working paper" if confidential else "Report on disclosure control",
+        title=title or report_title(release.published),
+        lead=_lead(release),
+        figures=_figures(release, confidential),
+        sections=sections,
+        warning=WARNING if confidential else "",
+    )
+
+
+def _pictured(anchor: str, picture: Picture) -> Section:
+    return Section(f"part-{anchor}", picture.title, figure(picture))
+
+
+def report_title(published: Published, value: str = "table") -> str:
+    """What a report is about, from what is tabulated and the dimensions."""
+    names = [name.replace("_", " ") for name in published.dimensions]
+    if not names:
+        return f"A table of {counted(published.cell_count)} cells"
+    name = value.replace("_", " ")
+    return f"{name[:1].upper()}{name[1:]} by {joined(names)}"
+
+
+def _lead(release: Release) -> str:
+    published = release.published
+    how = {
+        "suppress": "Cells that would give somebody away are left out, and so are others from "
+        "which they could be computed.",
+        "intervals": "Cells that would give somebody away are published as intervals, and so are "
+        "others from which they could be computed.",
+        "combined": "Cells that would give somebody away are left out or published as intervals.",
+        "adjust": "Values are changed, as little as possible, so that nobody is given away.",
+        "round": "Values are rounded, so that nobody is given away and all totals still add up.",
+    }
+    cells = f"{counted(published.cell_count)} cells, made safe to publish."
+    return f"{cells} {how.get(release.papers.outcome.method, '')}".strip()
+
+
+def _figures(release: Release, confidential: bool) -> dict[str, str]:
+    published, outcome = release.published, release.papers.outcome
+    rows = {"cells": counted(published.cell_count)}
+    for name, how in (
+        ("published with a value", PublishedAs.VALUE),
+        ("published as an interval", PublishedAs.INTERVAL),
+        ("suppressed", PublishedAs.SUPPRESSED),
+    ):
+        count = int(np.count_nonzero(published.status == how.value))
+        if count or how is PublishedAs.VALUE:
+            rows[name] = f"{counted(count)} ({percent(count / max(published.cell_count, 1))})"
+    if confidential:
+        rows["sensitive"] = counted(len(release.papers.problem.sensitive))
+    gap = outcome.report.gap
+    if gap is not None:
+        rows["gap to the proven bound"] = percent(max(gap, 0.0))
+    return rows
+
+
+def _protection(release: Release, confidential: bool) -> str:
+    papers = release.papers
+    rows = release.summary_rows()
+    rows.pop("guarantee", None)
+    if confidential:
+        report = papers.outcome.report
+        if report.objective is not None:
+            rows["objective"] = f"{report.objective:.10g}, proven bound {report.bound:.10g}"
+        rows["search"] = (
+            f"{report.iterations} iteration{'s' * (report.iterations != 1)}, {report.cuts} "
+            f"cut{'s' * (report.cuts != 1)}"
+        )
+        attackers = len(papers.audit.findings)
+        rows["audit"] = (
+            f"{counted(papers.audit.checked)} claims against {counted(attackers)} "
+            f"attacker{'s' * (attackers != 1)}, all verified with evidence"
+        )
+    return paragraph(release.guarantee) + facts(rows)
+
+
+def _table(published: Published, arrangement: Arrangement) -> str:
+    """The table as readers see it: totals first, the hierarchy indented."""
+    rows, columns = arrangement.rows, arrangement.columns
+    texts = cell_texts(published)
+    places: list[list[str]] = [["<td></td>"] * len(columns) for _ in range(len(rows))]
+    for row, column, text in zip(
+        arrangement.row.tolist(), arrangement.column.tolist(), texts, strict=True
+    ):
+        shown = f"<td>{text}</td>" if text else '<td class="mark" aria-label="suppressed">×</td>'
+        places[row][column] = shown
+    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in columns.labels)
+    body = "".join(
+        f"<tr{_top(level)}>{_row_heading(label, level)}{''.join(cells)}</tr>"
+        for label, level, cells in zip(rows.labels, rows.levels.tolist(), places, strict=True)
+    )
+    wide = " many" if len(columns) > UPRIGHT_COLUMNS else ""
+    names = " by ".join(name for name in (rows.name, columns.name) if name)
+    return (
+        f'<div class="scroll{wide}" tabindex="0" role="region" aria-label="The published table">'
+        f'<table class="cells"><caption>{escape(names)}. ×: not published.</caption>'
+        f'<thead><tr><th scope="col" class="words">{escape(rows.name)}</th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def _top(level: int) -> str:
+    return ' class="top"' if level == 0 else ""
+
+
+def _row_heading(label: str, level: int) -> str:
+    indent = f' style="padding-left:{0.9 * level:g}em"' if level else ""
+    return f'<th scope="row"{_top(level)}{indent}>{escape(label)}</th>'

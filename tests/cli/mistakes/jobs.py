@@ -1,0 +1,252 @@
+"""Mistakes in jobs, microdata, finished tables and hierarchies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .mistake import CELLS, FIRMS, NOT_ADDITIVE, Mistake
+
+
+def _jobs() -> Iterator[Mistake]:
+    about = "Jobs"
+
+    def job(title: str, old: str, new: str, printed: str) -> Mistake:
+        return Mistake(
+            about, title, "protect job.toml", f"tacit: {printed}\n", edits={"job.toml": (old, new)}
+        )
+
+    yield job(
+        "a text that is not closed",
+        '"turnover"',
+        '"turnover',
+        "job.toml:3: this is not TOML: a text is not closed; put a quotation mark at its end",
+    )
+    yield job(
+        "a key twice",
+        'contributor = "firm"',
+        'value = "staff"',
+        "job.toml:4: this is not TOML: cannot overwrite a value",
+    )
+    yield job(
+        "a misspelt key",
+        "contributor",
+        "contributer",
+        "job.toml:4: data: unknown key 'contributer'; did you mean 'contributor'?",
+    )
+    yield job(
+        "text where a number belongs",
+        "time_limit = 5",
+        'time_limit = "5 s"',
+        "job.toml:17: method: option 'time_limit' must be a number; it is a text",
+    )
+    yield job(
+        "a misspelt method",
+        '"suppress"',
+        '"supress"',
+        "job.toml:16: method: 'name' cannot be 'supress'; did you mean 'suppress'?",
+    )
+    yield job(
+        "a misspelt rule",
+        '"p-percent"',
+        '"p-procent"',
+        "job.toml:12: rules[0]: there is no rule 'p-procent'; did you mean 'p-percent'?",
+    )
+    yield job(
+        "a parameter that makes no sense",
+        "p = 17",
+        "p = 170",
+        "job.toml:13: rules[0]: p must be a number above 0 and below 100",
+    )
+    yield job(
+        "a column that is not there",
+        '"turnover"',
+        '"turnovr"',
+        "job.toml:3: data: there is no column turnovr; the columns are firm, region, size, "
+        "turnover, staff",
+    )
+    yield job(
+        "an output that would replace an input",
+        '"published.csv"',
+        '"firms.csv"',
+        "firms.csv: this output would replace an input; name another",
+    )
+    yield Mistake(
+        about,
+        "an empty job",
+        "protect empty.toml",
+        "tacit: empty.toml: there is no [data]; it names what to protect\n",
+        files={"empty.toml": ""},
+    )
+
+
+def _microdata() -> Iterator[Mistake]:
+    about = "Microdata"
+
+    def firms(title: str, content: str | bytes, printed: str) -> Mistake:
+        return Mistake(
+            about, title, "protect job.toml", f"tacit: {printed}\n", files={"firms.csv": content}
+        )
+
+    yield firms(
+        "an empty file of records",
+        "",
+        "firms.csv: the first line is empty; it must name the columns",
+    )
+    yield firms(
+        "names of columns, but no records",
+        FIRMS.partition("\n")[0] + "\n",
+        "job.toml:1: data: there are no records, only the names of columns",
+    )
+    yield firms(
+        "a separator that is none",
+        FIRMS.replace(",", " "),
+        "job.toml:6: dimensions: there are no columns region, size, turnover, firm; the first line "
+        "names a single column: which character separates the columns?",
+    )
+    yield firms(
+        "no line with the names of columns",
+        FIRMS.partition("\n")[2],
+        "job.toml:6: dimensions: there are no columns region, size, turnover, firm; some columns "
+        "have numbers for names: does the first line name the columns?",
+    )
+    yield firms(
+        "a record with an entry too many",
+        FIRMS.replace("8462,22", "8,462,22"),
+        "firms.csv:4: a record of 6 entries, but the first line names 5 columns; correct it, or "
+        "quote entries that contain the separator",
+    )
+    yield firms(
+        "records in Latin-1",
+        FIRMS.replace("a,N", "\u00e9,N").encode("latin-1"),
+        "firms.csv:2: this is not text in UTF-8; convert the file",
+    )
+    yield firms(
+        "text in a column of numbers",
+        FIRMS.replace("7351", "7351 EUR"),
+        "job.toml:3: data: records cannot be tabulated: turnover: not a number in 1 record (# "
+        "EUR); correct them, or leave them out with unreadable='drop'",
+    )
+    yield firms(
+        "an infinite number",
+        FIRMS.replace("7351", "inf"),
+        "job.toml:3: data: records cannot be tabulated: turnover: not a number in 1 record (inf); "
+        "correct them, or leave them out with unreadable='drop'",
+    )
+    yield firms(
+        "a number that is missing",
+        FIRMS.replace("7351", "NaN"),
+        "job.toml:3: data: records cannot be tabulated: turnover: missing in 1 record; correct "
+        "them, or leave them out with missing='drop'",
+    )
+    yield firms(
+        "a code that the hierarchy does not know",
+        FIRMS.replace("a,N", "a,W"),
+        "job.toml:6: dimensions: records cannot be tabulated: region: unknown code in 1 record "
+        "(W); correct them, or leave them out with unknown='drop'",
+    )
+    yield Mistake(
+        about,
+        "a negative sampling weight",
+        "protect job.toml",
+        "tacit: job.toml:5: data: records cannot be tabulated: staff: negative weight in 1 record; "
+        "correct them, or leave them out with unreadable='drop'\n",
+        files={"firms.csv": FIRMS.replace(",31\n", ",-31\n")},
+        edits={"job.toml": ('"firm"\n', '"firm"\nweight = "staff"\n')},
+    )
+    yield Mistake(
+        about,
+        "a Parquet file that is none",
+        "protect job.toml",
+        "tacit: firms.parquet: this is not a Parquet file, or it is damaged\n",
+        files={"firms.parquet": b"PAR0" * 20},
+        edits={"job.toml": ("firms.csv", "firms.parquet")},
+    )
+    yield Mistake(
+        about,
+        "a directory of no Parquet files",
+        "protect job.toml",
+        "tacit: firms: this is a directory without Parquet files; name a file\n",
+        files={"firms": None},
+        edits={"job.toml": ("firms.csv", "firms")},
+    )
+    yield Mistake(
+        about,
+        "files that are not there",
+        "tabulate none.csv --config job.toml --out table.confidential.csv",
+        "tacit: none.csv: the file cannot be read: no such file\n",
+    )
+
+
+def _cells() -> Iterator[Mistake]:
+    about = "Finished tables and hierarchies"
+
+    def cells(title: str, content: str, printed: str) -> Mistake:
+        return Mistake(
+            about, title, "protect cells.toml", f"tacit: {printed}\n", files={"cells.csv": content}
+        )
+
+    yield cells(
+        "a cell twice in a table",
+        CELLS + "N,large,7351\n",
+        "cells.toml:4: dimensions: cells occur more than once: (region=N, size=large); keep one of "
+        "each",
+    )
+    yield cells(
+        "a cell without a number",
+        CELLS.replace("7351", ""),
+        "cells.toml:4: dimensions: the value is missing or infinite: (region=N, size=large); "
+        "correct the cells",
+    )
+    yield cells(
+        "a unit beside a number",
+        CELLS.replace("7351", "7351 EUR"),
+        "cells.toml:1: data: column value contains something that is not a number, first in row 6; "
+        "write numbers with a decimal point and without units",
+    )
+    yield cells(
+        "a table that nothing divides into columns",
+        CELLS.replace(",", "|"),
+        "cells.toml:4: dimensions.region: there is no column region in cells.csv; the first line "
+        "names a single column: which character separates the columns?",
+    )
+    yield cells(
+        "a table without cells",
+        CELLS.partition("\n")[0] + "\n",
+        "cells.csv: there are no cells, only the names of columns",
+    )
+    yield Mistake(
+        about,
+        "a table that does not add up, in a job",
+        "protect cells.toml",
+        "note: no cell is sensitive, everything will be published\ntacit: cells.toml: "
+        + NOT_ADDITIVE.format("relation 1, relation 4"),
+        files={"cells.csv": CELLS.replace("7351", "7352")},
+    )
+    for title, content, printed in (
+        (
+            "a hierarchy that goes in circles",
+            "child,parent\nN,S\nS,N\n",
+            "regions.csv: codes lie below themselves: N below S below N; correct the parent of one "
+            "of them",
+        ),
+        (
+            "a code twice in a hierarchy",
+            "child,parent\nN,Total\nS,Total\nN,Total\n",
+            "regions.csv: codes N are listed more than once; list each code once",
+        ),
+        (
+            "a hierarchy with other columns",
+            "code,above\nN,Total\n",
+            "regions.csv: there is no column 'child'; the columns are code, above",
+        ),
+    ):
+        yield Mistake(
+            about, title, "protect job.toml", f"tacit: {printed}\n", files={"regions.csv": content}
+        )
+
+
+def mistakes_in_jobs() -> Iterator[Mistake]:
+    """All of them."""
+    yield from _jobs()
+    yield from _microdata()
+    yield from _cells()

@@ -1,0 +1,72 @@
+"""`tacit protect --method round`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.main import main
+from tacit.io.jj import read_jj
+
+from .conftest import Files
+
+
+def _protect(*arguments: str | Path) -> int:
+    return main(["protect", *map(str, arguments), "--method", "round", "--quiet"])
+
+
+def test_values_and_radius_are_written_and_audited(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The JSON holds a multiple of the base for every cell, and passes the audit by itself."""
+    out = files.folder / "rounded.json"
+    assert _protect(files.table, "--option", "base=20", "--json", out) == 0
+    assert "guarantee" in capsys.readouterr().out
+    members = json.loads(out.read_text())
+    assert members["method"] == "round"
+    assert members["status"] == "optimal"
+    assert members["radius"] == 20
+    assert members["audit"]["safe"] is True
+    problem = read_jj(files.table)
+    values = np.array(members["values"])
+    assert (values % 20 == 0).all()
+    assert not problem.residual(values).any()
+    assert members["objective"] == pytest.approx(
+        float(problem.weight @ np.abs(values - problem.value))
+    )
+    assert main(["audit", str(files.table), str(out)]) == 0
+
+
+def test_a_base_that_is_too_small_is_explained(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No safe outcome is code 2, with a base that would do."""
+    assert _protect(files.table, "--option", "base=5") == 2
+    assert "take a larger base, such as base=20" in capsys.readouterr().err
+
+
+def test_random_rounding_is_told_apart(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """What does not add up says so on the screen and in the file."""
+    out = files.folder / "rounded.json"
+    options = ("--algorithm", "random", "--seed", "4", "--option", "base=200")
+    assert _protect(files.table, *options, "--json", out) == 0
+    assert "do not add up" in capsys.readouterr().out
+    assert "do not add up" in json.loads(out.read_text())["message"]
+
+
+def test_a_release_says_what_holds() -> None:
+    """The guarantee of a rounded release speaks of what readers know, and hides random seeds."""
+    source = tacit.examples.get("002-figure-2.4").table
+    assert source is not None
+    table = source.apply(tacit.PPercent(10))
+    release = tacit.protect(table, "round", base=50)
+    assert "how far from the true ones they may be" in release.guarantee
+    assert (release.published.value % 50 == 0).all()
+    assert ", seed 1" in release.summary()
+    drawn = tacit.protect(table, "round", base=100, algorithm="random", seed=77)
+    assert "do not add up" in drawn.guarantee
+    assert "77" not in drawn.summary().replace(drawn.guarantee, "")

@@ -1,0 +1,93 @@
+"""Files that the commands on a page need and that no command before them has written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+import tacit
+from tacit.cli.main import main
+from tacit.generators.microdata import generate_enterprises, region_hierarchy
+from tacit.io.cells import write_columns
+
+from .blocks import ROOT, blocks
+
+
+def _table(folder: Path, name: str = "table.jj") -> None:
+    tacit.write_jj(tacit.examples.get("003-figure-11").problem, folder / name)
+
+
+def _named_table(folder: Path) -> None:
+    _table(folder, "TABLE.jj")
+
+
+def _counted_table(folder: Path) -> None:
+    tacit.write_jj(tacit.examples.get("003-figure-10").problem, folder / "TABLE.jj")
+
+
+def _protected_table(folder: Path) -> None:
+    example = tacit.examples.get("003-figure-11")
+    _table(folder)
+    tacit.write_jj(example.problem, folder / "protected.jj", suppressed=example.suppressed)
+
+
+def _published_table(folder: Path) -> None:
+    _table(folder)
+    main(["protect", "table.jj", "--json", "published.json", "--quiet"])
+
+
+def _primaries(folder: Path) -> None:
+    main(["generate", "1h2d", "--structure", "10-10-10", "--out", "table.jj"])
+    problem = tacit.read_jj(folder / "table.jj")
+    (folder / "primaries.txt").write_text("\n".join(map(str, problem.sensitive.tolist())))
+    (folder / "table.jj").unlink()
+    # The demo in a hurry: its records and its job are there, whatever comes of the search.
+    main(["demo", "--time-limit", "0.1", "--quiet"])
+
+
+def _job(folder: Path) -> None:
+    """The job of docs/jobs.md, with records of its columns."""
+    (folder / "job.toml").write_text(_first_job("jobs.md"))
+    industries = tacit.Hierarchy.from_nested({"C": ["C10", "C11", "C12"], "F": ["F41", "F42"]})
+    firms = generate_enterprises(
+        1000, dimensions={"industry": industries, "region": region_hierarchy(2, 3)}
+    )
+    write_columns(dict(firms.records), folder / "firms.csv")
+    regions = firms.dimensions["region"]
+    codes = [code for code in regions.codes if code != regions.total]
+    parents = [regions.parent_of(code) for code in codes]
+    columns = {"child": np.array(codes), "parent": np.array(parents)}
+    write_columns(columns, folder / "regions.csv")
+
+
+def _units(folder: Path) -> None:
+    """The local units of the guide, prepared as it says, and its job."""
+    units = dict(generate_enterprises(4000, seed=1).records)
+    _, first, firm = np.unique(units["firm"], return_index=True, return_inverse=True)
+    units["industry"] = units["industry"][first][firm]
+    units["region"] = units["region"].astype("U3")
+    write_columns(units, folder / "units.csv")
+    (folder / "job.toml").write_text(_first_job("guide.md"))
+
+
+def _first_job(page: str) -> str:
+    found = blocks(ROOT / "docs" / page)
+    return next(block.text for block in found if block.language == "toml")
+
+
+PREPARED: Mapping[str, Callable[[Path], None]] = {
+    "coming-from-tau-argus.md": _protected_table,
+    "command-line.md": _primaries,
+    "evidence.md": _published_table,
+    "guide.md": _units,
+    "intervals.md": _named_table,
+    "combined.md": _named_table,
+    "adjustment.md": _named_table,
+    "jobs.md": _job,
+    "recoding.md": _job,
+    "report.md": _job,
+    "rounding.md": _counted_table,
+}
+"""By page, what writes its files into a folder, which is the working directory as well."""

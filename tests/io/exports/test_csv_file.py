@@ -1,0 +1,74 @@
+"""Publications as CSV."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.errors import InputError
+from tacit.hierarchy import Hierarchy
+from tacit.io.cells import read_columns
+from tacit.release import Published
+from tacit.table import Table
+from tests.release.tables import HIDDEN, intervals, mask, published
+
+
+def test_one_line_a_cell(tmp_path: Path) -> None:
+    """Codes, value, status; nothing where there is no value; read back as it was."""
+    path = tmp_path / "published.csv"
+    published().to_csv(path, value="turnover")
+    columns = read_columns(path)
+    assert list(columns) == ["industry", "region", "turnover", "status"]
+    expected = published().value
+    for text, value, hidden in zip(columns["turnover"], expected, mask(*HIDDEN), strict=True):
+        assert (text is None) == hidden
+        assert hidden or float(text) == value
+
+
+def test_marks_flags_and_intervals(tmp_path: Path) -> None:
+    """Marks take the place of suppressed values only; ends have columns of their own."""
+    path = tmp_path / "published.csv.gz"
+    intervals().to_csv(path, marks="...", flags="sdmx")
+    rows = list(csv.DictReader(gzip.decompress(path.read_bytes()).decode().splitlines()))
+    shown = {(row["industry"], row["region"]): row for row in rows}
+    first = shown["A1", "N"]
+    assert (first["value"], first["lower"], first["upper"]) == ("", "1000", "1250.25")
+    assert shown["A2", "N"]["value"] == "..."
+    assert (shown["A2", "N"]["CONF_STATUS"], shown["A2", "N"]["OBS_STATUS"]) == ("N", "Q")
+    assert shown["B", "N"]["CONF_STATUS"] == "F"
+
+
+def _formulas() -> Published:
+    codes = ["=1+1", "+A", "-15", "-x", "@SUM(A1)", "a=b"]
+    table = Table.from_cube(np.arange(6.0) - 3, {"=code": Hierarchy.flat(codes)})
+    outcome = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=tacit.Suppression(np.zeros(7, bool))
+    )
+    return Published.of(table, outcome)
+
+
+def test_codes_are_no_formulas(tmp_path: Path) -> None:
+    """An apostrophe keeps spreadsheets from computing; numbers and other codes stay."""
+    path = tmp_path / "published.csv"
+    _formulas().to_csv(path, flags="none")
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    assert lines[0] == ["'=code", "value"]
+    assert [code for code, _ in lines[1:]] == [
+        "Total",
+        "'=1+1",
+        "'+A",
+        "-15",
+        "'-x",
+        "'@SUM(A1)",
+        "a=b",
+    ]
+    assert [float(value) for _, value in lines[1:]] == [-3, -3, -2, -1, 0, 1, 2]
+    _formulas().to_csv(path, formulas="keep")
+    assert path.read_text().startswith("=code,value,status\nTotal,-3,published\n=1+1,")
+    with pytest.raises(InputError, match="neutralise or keep"):
+        _formulas().to_csv(path, formulas="drop")  # type: ignore[arg-type]  # what users may write

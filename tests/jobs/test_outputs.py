@@ -1,0 +1,84 @@
+"""How the published table of a job is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tacit.cli.main import main
+from tacit.errors import InputError
+from tacit.jobs import read_job
+
+Changed = Callable[..., Path]
+
+
+def _changed(changed: Changed, *lines: str) -> Path:
+    return changed(('published = "published.csv"', "\n".join(lines)))
+
+
+def test_one_choice_for_several_files(changed: Changed, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each file gets what its format has a place for."""
+    path = _changed(
+        changed,
+        'published = ["p.csv", "p.xlsx", "p.html", "p.parquet", "p.jj"]',
+        'marks = {primary = "c", secondary = "s"}',
+        'flags = "sdmx"',
+        'title = "Turnover"',
+        "tell_primary = true",
+    )
+    assert main(["protect", str(path), "--quiet"]) == 0
+    told = capsys.readouterr().out
+    for name in ("p.csv", "p.xlsx", "p.html", "p.parquet", "p.jj"):
+        assert str(path.parent / name) in told
+    text = (path.parent / "p.csv").read_text()
+    assert text.startswith("industry,region,turnover,CONF_STATUS,OBS_STATUS\n")
+    assert ",c,C,Q\n" in text
+    assert ",s,D,Q\n" in text
+    assert "<h1>Turnover</h1>" in (path.parent / "p.html").read_text()
+    assert " u " in (path.parent / "p.jj").read_text()
+
+
+def test_what_is_typed_counts_more(changed: Changed) -> None:
+    """Marks of the command line take the place of those of the job."""
+    path = _changed(changed, 'published = "p.csv"', 'marks = "x"')
+    assert main(["protect", str(path), "--quiet", "--marks", ":c", "--flags", "none"]) == 0
+    text = (path.parent / "p.csv").read_text()
+    assert text.startswith("industry,region,turnover\n")
+    assert ",:c\n" in text
+    assert ",x\n" not in text
+
+
+def test_a_confidential_jj_file_beside_the_published_table(
+    changed: Changed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """True values are written where the name says so, and a note says it again."""
+    path = _changed(changed, 'published = "p.csv"')
+    out = path.parent / "pattern.confidential.jj"
+    assert main(["protect", str(path), "--quiet", "--out", str(out)]) == 0
+    assert "it is confidential" in capsys.readouterr().err
+    assert " u " in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (['published = "p.xls"'], "must end in .csv, .csv.gz, .parquet, .xlsx, .html, .jj"),
+        (['published = "p.csv"', 'flags = "smdx"'], "flags cannot be 'smdx'; did you mean 'sdmx'"),
+        (['published = "p.csv"', 'title = "T"'], "no published file has a place for title"),
+        (['published = "p.csv"', "marks = {a = 1}"], "two texts under 'primary' and 'secondary'"),
+        (['published = "p.csv"', 'marks = {primary = "c", secondary = "s"}'], "tell_primary"),
+        (['published = "p.csv"', "tell_primary = 1"], "'tell_primary' must be"),
+        (['published = "p.csv"', "marc = 1"], "did you mean 'marks'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_any_work(
+    changed: Changed, lines: list[str], message: str
+) -> None:
+    """The error names the line."""
+    path = _changed(changed, *lines)
+    with pytest.raises(InputError) as raised:
+        read_job(path)
+    assert message in str(raised.value)
+    assert raised.value.line is not None
