@@ -30,3 +30,10 @@ def test_everything_public_is_in_the_reference() -> None:
     """Each name that `import tacit` offers has its entry."""
     documented = set(re.findall(r"(?m)^::: tacit\.(\w+)", REFERENCE))
     assert set(tacit.__all__) - {"__version__"} <= documented
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    """Those of the pages are checked by `make docs`."""
+    linked = re.findall(r"\]\(([^)#:]+)", (ROOT / "README.md").read_text())
+    assert linked
+    assert all((ROOT / path).exists() for path in linked)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.mip_master import Region, WholeMaster
+from tacit.methods.suppress.repair import Repair
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.methods.suppress.subproblems import Subproblems
@@ -81,8 +81,9 @@ class _Decomposition:
 
     def __init__(self, search: Search):
         self._search = search
-        self._constructor = Constructor(search)
-        first_pattern(search, self._constructor)
+        constructor = Constructor(search)
+        self._repair = Repair(search, constructor)
+        first_pattern(search, constructor)
         self.master = WholeMaster(search)
         self._subproblems = Subproblems(search)
         # A cell that stands alone in a relation may still be needed to make up a number.
@@ -101,7 +102,7 @@ class _Decomposition:
                 search.offer(hidden)
                 return False
             self._ask_for_more(hidden)
-        self._repair(hidden)
+        self._repair.offer(hidden)
         return True
 
     def _ask_for_more(self, hidden: Booleans) -> None:
@@ -109,14 +110,6 @@ class _Decomposition:
         relaxation = self.master.relaxation
         outside = (~hidden[relaxation.cells]).astype(np.float64)
         relaxation.add_rows(sparse.csr_array(outside[None, :]), np.ones(1))
-
-    def _repair(self, hidden: Booleans) -> None:
-        search = self._search
-        if search.weigh(hidden) >= search.objective or search.finished():
-            return
-        safe = self._constructor.construct(hidden)
-        if safe is not None:
-            search.offer(clean_up(search, safe))
 
     def relax(self) -> None:
         """Raise the bound by the relaxed master problem, which no region restricts."""

@@ -20,9 +20,9 @@ from scipy import sparse
 
 from tacit.attack.cuts import SparseRow
 from tacit.errors import SolverError
-from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
+from tacit.methods.suppress.repair import Repair
 from tacit.methods.suppress.search import Search
 from tacit.problem import Booleans, Floats, Integers
 
@@ -57,7 +57,6 @@ class Tree:
         """
         self.search = search
         self.master = master
-        self.constructor = constructor
         free = ~master.fixed_out
         if columns is not None:
             chosen = np.zeros(len(free), bool)
@@ -68,7 +67,7 @@ class Tree:
         self.failure: BaseException | None = None
         self._judged: dict[bytes, bool] = {}
         self._known_rows = len(master.pool.right)
-        self._repaired: set[bytes] = set()
+        self._repair = Repair(search, constructor)
         self._model = Model("suppress")
         self._model.hideOutput()
         limit = search.seconds_left if seconds is None else min(seconds, search.seconds_left)
@@ -226,16 +225,7 @@ class Tree:
 
     def repair(self, y: Floats, guide: Floats) -> None:
         """Make a pattern safe that is not quite, and offer it."""
-        hidden = self.pattern(y)
-        key = np.packbits(hidden).tobytes()
-        if key in self._repaired or self.search.finished():
-            return
-        self._repaired.add(key)
-        if self.search.weigh(hidden) >= self.search.objective:
-            return
-        safe = self.constructor.construct(hidden, self.master.full(guide))
-        if safe is not None:
-            self.search.offer(clean_up(self.search, safe, self.master.full(guide)))
+        self._repair.offer(self.pattern(y), self.master.full(guide))
 
     def cuts(self, y: Floats, ceilings: tuple[float, ...] = (1.0,)) -> list[SparseRow]:
         """Cuts that a point violates, over the tree's own columns; new ones join the pool."""

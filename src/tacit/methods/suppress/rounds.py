@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.repair import Repair
 from tacit.methods.suppress.search import Search
-from tacit.problem import Booleans, Floats, Integers
+from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
 _CEILINGS = (1.0, 0.3)
@@ -42,9 +42,8 @@ class Rounds:
     ):
         self._search = search
         self._master = master
-        self._constructor = constructor
         self._neighbourhoods = neighbourhoods
-        self._repaired: set[bytes] = set()
+        self._repair = Repair(search, constructor)
         self._places = np.arange(len(master.pool.right))
         if len(self._places) > _MOST_ROWS:
             self._places = master.active
@@ -164,19 +163,7 @@ class Rounds:
                     cuts = rival.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
                     added += master.add(cuts)
             if number < _REPAIRS:
-                self._repair(hidden)
+                self._repair.offer(hidden, master.full(master.y))
             if search.finished():
                 break
         return added
-
-    def _repair(self, hidden: Booleans) -> None:
-        """Make a pattern safe and offer it."""
-        search = self._search
-        key = np.packbits(hidden).tobytes()
-        if key in self._repaired or search.finished():
-            return
-        self._repaired.add(key)
-        guide = self._master.full(self._master.y)
-        safe = self._constructor.construct(hidden, guide)
-        if safe is not None:
-            search.offer(clean_up(search, safe, guide))
