@@ -130,9 +130,7 @@ class _Master:
         if rules_out:
             # Costs are nothing here: what the senses add up to may not be positive.
             scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), 1e-300)
-        row: Any = sparse.csr_array(
-            np.append(-slope / scale, 0.0 if rules_out else 1.0)[None, :]
-        )
+        row: Any = sparse.csr_array(np.append(-slope / scale, 0.0 if rules_out else 1.0)[None, :])
         self._mip.add_rows(row, np.array([constant / scale - 1e-9]), np.full(1, np.inf))
 
     def senses(self) -> Booleans | None:

@@ -14,9 +14,7 @@ from tacit.methods.adjust.model import Adjustment
 from tacit.problem import Floats
 
 
-def sense_bounds(
-    model: Adjustment, prices: Floats, weight: Floats
-) -> tuple[float, Floats, Floats]:
+def sense_bounds(model: Adjustment, prices: Floats, weight: Floats) -> tuple[float, Floats, Floats]:
     """A bound on the cost: a constant, and for each sensitive cell what it adds either way.
 
     Args:

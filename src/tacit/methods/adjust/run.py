@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.attack.audit import audit
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.adjust.explain import obstacles, reasons_together
-from tacit.methods.adjust.model import Adjustment, build
+from tacit.methods.adjust.model import build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
@@ -143,6 +143,7 @@ def _searched(search: Search) -> Outcome:
         reasons = obstacles(search)
         if reasons:
             return hopeless(reasons)
+        search.raise_bound(_certain(search))
         if not _is_settled(search):
             module, name = _ALGORITHMS[options.algorithm]
             run = cast("Callable[[Search], None]", getattr(import_module(module), name))
@@ -153,6 +154,13 @@ def _searched(search: Search) -> Outcome:
         search.stopped_by = "user"
     search.finished()
     return _outcome(search)
+
+
+def _certain(search: Search) -> float:
+    """What every safe table costs: that each sensitive cell moves by its level."""
+    least = np.zeros(search.model.size)
+    least[search.model.sensitive] = search.model.level
+    return search.model.cost(least)
 
 
 def _is_settled(search: Search) -> bool:

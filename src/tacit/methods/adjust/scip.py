@@ -92,7 +92,7 @@ class _Run:
             take_note(self._search, self._program, x, bound if abs(bound) < 1e19 else -np.inf)
             if self._search.finished():
                 self.model.interruptSolve()
-        except BaseException as error:  # noqa: BLE001  nothing may pass through SCIP
+        except BaseException as error:
             self._error = error
             self.model.interruptSolve()
 

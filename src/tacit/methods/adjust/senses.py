@@ -59,7 +59,8 @@ class SenseProgram:
     """
 
     def __init__(self, search: Search, weight: Floats | None = None):
-        """Write the programme down, with the model's weights or others."""
+        """Write the programme down, with the model's weights or others that guide a dive."""
+        is_guide = weight is not None
         self._search = search
         model = search.model
         self._model = model
@@ -68,6 +69,7 @@ class SenseProgram:
         own = model.sensitive
         self._n, self._k = n, k
         self.is_large = model.A.nnz > _LARGE
+        self._from_inside = self.is_large and not is_guide
         A, S = model.A, sparse.csr_array(model.columns[:, own])
         largest = int(model.norm == "linf")
         m = A.shape[0]
@@ -104,7 +106,9 @@ class SenseProgram:
         self._price = price
         self._started = False
 
-    def solve(self, rises: Booleans, falls: Booleans | None = None, *, below: float = np.inf) -> bool:
+    def solve(
+        self, rises: Booleans, falls: Booleans | None = None, *, below: float = np.inf
+    ) -> bool:
         """Find the closest table if some cells rise and others fall.
 
         Args:
@@ -128,7 +132,7 @@ class SenseProgram:
         )
         left = self._search.seconds_left
         if not self._started:
-            status = self._lp.start(left, inside=self.is_large)
+            status = self._lp.start(left, inside=self._from_inside)
             self._started = status == "optimal"
             return self._started
         return self._lp.solve_below(self._limit(rises, below), left) == "optimal"
@@ -221,6 +225,16 @@ class Dive:
                 count = max(1, count // 4)
         return None
 
+    def consistent(self, senses: Booleans) -> Booleans | None:
+        """Senses that agree with single relations, as near as possible to those given."""
+        domains = Domains(self._model)
+        if not domains.start():
+            return None
+        order = self._search.rng.permutation(len(senses))
+        if not self._decide(domains, order, np.where(senses, 1.0, -1.0)[order] * self._model.unit):
+            return None
+        return domains.decided()[0]
+
     def _decide(self, domains: Domains, chosen: Integers, wanted: Floats) -> bool:
         """Decide senses one after the other as wanted, or the other way round."""
         model, rng = self._model, self._search.rng
@@ -246,20 +260,23 @@ def first_tables(search: Search, program: SenseProgram) -> None:
     guide = program
     if program.is_large:
         # Where large cells move for next to nothing, the way down is short.
-        guide = SenseProgram(search, model.weight / (1.0 + np.abs(model.problem.value[model.cells])))
-    senses = balanced_senses(model, search.rng)
-    if program.solve(senses):
-        search.offer(program.deviations)
+        size = np.abs(model.problem.value[model.cells])
+        guide = SenseProgram(search, model.weight / (1.0 + size))
     dive = Dive(search, guide)
+    senses = dive.consistent(balanced_senses(model, search.rng))
+    if senses is not None and guide.solve(senses):
+        search.offer(guide.deviations)
     share = _SHARE
     for _ in range(_DIVES):
         if search.finished():
             return
-        found = dive.senses(share)
-        if found is not None and guide.solve(found):
+        senses = dive.senses(share)
+        if senses is not None and guide.solve(senses):
             search.offer(guide.deviations)
-            if guide is not program and program.solve(found):
-                search.offer(program.deviations)
         if search.best is not None:
-            return
+            break
         share = max(0.02, share / 2)
+    if guide is program or search.best is None or search.finished():
+        return
+    if program.solve(model.senses(search.best)):
+        search.offer(program.deviations)
