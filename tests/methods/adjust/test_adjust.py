@@ -76,7 +76,7 @@ def test_weights_by_name() -> None:
     problem = random_problem(1, "2d").replace(weight=np.full(16, 3.0))
     size = np.where(problem.value == 0, 1.0, np.abs(problem.value))
     for name, weight in (("given", 3.0), ("unit", 1.0), ("value", size), ("inverse", 1 / size)):
-        outcome = adjust(problem, weights=name)  # type: ignore[arg-type]
+        outcome = adjust(problem, weights=name)
         moved = np.abs(published(outcome) - problem.value)
         assert outcome.report.objective == pytest.approx((weight * moved).sum())
 
@@ -144,7 +144,7 @@ class _Impatient(Observer):
         self.has_one = False
         self.ended = False
 
-    def on_solution(self, seconds: float, objective: float) -> None:
+    def on_solution(self, seconds: float, objective: float) -> None:  # noqa: ARG002  Observer's
         """Enough."""
         self.has_one = True
 
@@ -152,7 +152,7 @@ class _Impatient(Observer):
         """As soon as there is a table."""
         return self.has_one
 
-    def on_end(self, outcome: object = None) -> None:
+    def on_end(self, outcome: object = None) -> None:  # noqa: ARG002  Observer's
         """Over."""
         self.ended = True
 

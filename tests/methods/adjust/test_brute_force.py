@@ -34,6 +34,7 @@ def test_absolute_deviations(kind: str, seed: int) -> None:
             continue
         assert_sound(outcome, problem)
         moved = np.abs(published(outcome) - problem.value)
+        assert outcome.report.objective is not None
         assert outcome.report.objective == pytest.approx(problem.weight @ moved, rel=1e-7)
         if algorithm == "descent":
             assert outcome.report.objective >= expected * (1 - 1e-7)
@@ -76,7 +77,7 @@ def test_whole_numbers(kind: str) -> None:
     expected = obvious_optimum(problem, integer=True)
     assert expected is not None
     for algorithm in ("auto", "milp", "descent"):
-        outcome = adjust(problem, integer=True, algorithm=algorithm, gap=1e-6, time_limit=20)  # type: ignore[arg-type]
+        outcome = adjust(problem, integer=True, algorithm=algorithm, gap=1e-6, time_limit=20)
         assert_sound(outcome, problem)
         x = published(outcome)
         assert (x == np.rint(x)).all()

@@ -55,7 +55,7 @@ def test_a_worked_example(algorithm: str) -> None:
 def test_the_four_weightings(weights: str, width_weights: str) -> None:
     """Ones or values for either part: what is paid is what is reported."""
     problem = hierarchical()
-    outcome = combined(problem, weights=weights, width_weights=width_weights)  # type: ignore[arg-type]
+    outcome = combined(problem, weights=weights, width_weights=width_weights)
     assert_sound(outcome, problem)
     assert outcome.status is Status.OPTIMAL
     size = np.where(problem.value == 0, 1.0, np.abs(problem.value))
@@ -142,7 +142,7 @@ class _Impatient(Observer):
         self._left = most
         self._breaks = breaks
 
-    def on_bound(self, seconds: float, bound: float) -> None:
+    def on_bound(self, seconds: float, bound: float) -> None:  # noqa: ARG002 Observer
         self._left -= 1
         if self._left < 0 and self._breaks:
             raise KeyboardInterrupt

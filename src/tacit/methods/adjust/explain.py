@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
@@ -89,31 +91,31 @@ def reasons_together(search: Search) -> list[str]:
 def _fewest(search: Search) -> Integers | None:
     """The fewest sensitive cells to leave out so that a table exists; None if not found."""
     model = search.model
-    program = Program(model, polygons=False)
-    n, k = model.size, len(model.sensitive)
+    # What is closest does not matter, and the rows of senses are then the last ones.
+    program = Program(replace(model, norm="l1"), polygons=False)
+    k = len(model.sensitive)
     width = program.rows.shape[1]
-    links = program.row_lower[-4 * k :], program.row_upper[-4 * k :]
-    if model.norm == "linf":
-        return None
     # With its last column at 1, each of the four rows that bind a cell to its sense lets go.
     last = program.rows.shape[0] - 4 * k
     own = np.tile(np.arange(k), 4)
-    up, down = model.up[model.sensitive], model.down[model.sensitive]
+    far = 100 * float(model.level[np.isfinite(model.level)].sum()) + model.unit
+    up, down = np.minimum(model.up, far), np.minimum(model.down, far)
+    up, down = up[model.sensitive], down[model.sensitive]
+    n = model.size
+    upper = program.upper.copy()
+    upper[model.sensitive], upper[n + model.sensitive] = up / model.unit, down / model.unit
     rise = np.where(model.may_rise, model.rise, 0.0)
     fall = np.where(model.may_fall, model.fall, 0.0)
     give = np.concatenate([rise, -up, fall, -down]) / model.unit
-    free = np.isfinite(give)
     slack = sparse.csr_array(
-        (give[free], (last + np.arange(4 * k)[free], own[free])),
-        shape=(program.rows.shape[0], k),
+        (give, (last + np.arange(4 * k), own)), shape=(program.rows.shape[0], k)
     )
-    del links, n
     mip = HighsMip(
         sparse.csr_array(sparse.hstack([program.rows, slack])),
         row_lower=program.row_lower,
         row_upper=program.row_upper,
         lower=np.append(program.lower, np.zeros(k)),
-        upper=np.append(program.upper, np.ones(k)),
+        upper=np.append(upper, np.ones(k)),
         cost=np.append(np.zeros(width), np.ones(k)),
         whole=np.append(program.whole, np.ones(k, bool)),
         seed=search.options.seed,

@@ -8,6 +8,28 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
+def _common_step(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64]) -> float:
+    """The largest number that all amounts are multiples of; 0 if it is too small to tell."""
+    step, largest = 0.0, 0.0
+    for amounts in (p, q):
+        for amount in amounts:
+            if not np.isfinite(amount):
+                continue
+            largest = max(largest, amount)
+            a, b = amount, step
+            while b > 1e-5 * largest:
+                a, b = b, a - np.floor(a / b + 1e-7) * b
+            step = a
+            if step < 1e-4 * largest:
+                return 0.0
+    for amounts in (p, q):
+        for amount in amounts:
+            if np.isfinite(amount) and abs(amount / step - np.rint(amount / step)) > 1e-6:
+                return 0.0
+    return step
+
+
+@njit(cache=True, nogil=True)
 def least_sides(
     first: npt.NDArray[np.int64],
     plus: npt.NDArray[np.float64],
@@ -18,7 +40,8 @@ def least_sides(
 
     Every amount goes to one side, as `plus`, or to the other, as `minus`; inf where it may not.
     Groups are searched depth first; one that takes more than `most` steps gets what is certain
-    at once: half of the sum, and the largest amount.
+    at once: half of the sum, the largest amount, and that sides are multiples of what all amounts
+    are multiples of.
 
     Args:
         first: Where each group begins.
@@ -40,6 +63,10 @@ def least_sides(
         for place in range(count - 1, -1, -1):
             rest[place] = rest[place + 1] + min(p[place], q[place])
         simple = max(rest[0] / 2, least.max())
+        step = _common_step(p, q)
+        if step > 0:
+            # Both sides are multiples of the step; a hair less, for the sake of rounding.
+            simple = max(simple, np.ceil(simple / step - 1e-6) * step * (1 - 1e-9))
         best = np.inf
         choice = np.zeros(count + 1, np.int64)
         left, right = np.zeros(count + 1), np.zeros(count + 1)

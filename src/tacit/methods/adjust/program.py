@@ -241,11 +241,8 @@ class Program:
 
     def vector(self, z: Floats) -> Floats:
         """The vector that stands for deviations."""
-        n = self._n
         own = z[self.inside] / self._unit
         up, down = np.maximum(own, 0.0), np.maximum(-own, 0.0)
-        outside = z.copy()
-        outside[self.inside] = 0.0
         push = -self.row_lower[: self._m]
         sides = self._A.maximum(0) @ up + (-self._A).maximum(0) @ down + push
         senses = (own[self._own] > 0).astype(float)

@@ -10,6 +10,7 @@ are turned into a bound in numpy, so that no solver has to be believed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -88,8 +89,12 @@ class _Polygons:
 
     def _largest(self, n: int, m: int, weight: Floats) -> None:
         """One more column: the largest weighted deviation, which alone costs."""
-        rate = sparse.hstack(
-            [sparse.diags_array(weight / self.price), sparse.csr_array((n, m)), -np.ones((n, 1))]
+        rate: Any = sparse.hstack(
+            [
+                sparse.csr_array(sparse.diags_array(weight / self.price)),
+                sparse.csr_array((n, m)),
+                sparse.csr_array(-np.ones((n, 1))),
+            ]
         )
         wider = sparse.hstack([self.rows, sparse.csr_array((self.rows.shape[0], 1))])
         self.rows = sparse.csr_array(sparse.vstack([wider, rate]))

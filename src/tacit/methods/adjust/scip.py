@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pyscipopt import SCIP_EVENTTYPE, Eventhdlr, Model, quicksum
+from pyscipopt import Eventhdlr, Model, quicksum
+from pyscipopt.scip import PY_SCIP_EVENTTYPE as SCIP_EVENTTYPE
 
+from tacit.methods.adjust.milp import take_note
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
 
 
-class _Listener(Eventhdlr):  # type: ignore[misc]  # pyscipopt has no types
+class _Listener(Eventhdlr):
     """Hears of better tables and of nodes, and may end the search."""
 
     def __init__(self, run: _Run):
@@ -84,12 +86,10 @@ class _Run:
 
     def take_note(self, is_better: bool) -> None:
         """Hear what SCIP has found; an exception waits until SCIP has ended."""
-        from tacit.methods.adjust.milp import take_note
-
         try:
-            bound = float(self.model.getDualbound())
-            x = self.best() if is_better else None
-            take_note(self._search, self._program, x, bound if abs(bound) < 1e19 else -np.inf)
+            if is_better:
+                # In the midst of a node SCIP's bound need not be one yet.
+                take_note(self._search, self._program, self.best(), -np.inf)
             if self._search.finished():
                 self.model.interruptSolve()
         except BaseException as error:
@@ -113,6 +113,9 @@ class _Run:
                 self._search.stopped_by = "infeasible"
             return
         self.take_note(self.model.getNSols() > 0)
+        bound = float(self.model.getDualbound())
+        if abs(bound) < 1e19:
+            take_note(self._search, self._program, None, bound)
 
 
 def minimise_with_scip(search: Search, program: Program) -> None:

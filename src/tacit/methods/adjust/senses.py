@@ -16,6 +16,10 @@ _ROUNDS = 50
 _SHARE = 0.25
 """Share of the undecided senses that a dive decides at once."""
 _DIVES = 6
+_PATIENCE = 0.25
+"""Share of the time left for the first solution; what takes longer is no use for many more."""
+_PROMPT = 0.05
+"""A programme solved in this share of the time left may guide a dive of its own."""
 _LARGE = 15_000
 """Programmes with more entries are solved from the inside the first time."""
 
@@ -79,9 +83,11 @@ class SenseProgram:
         price = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
         cost = np.concatenate([weight, weight, np.zeros(2 * k)]) / price
         if largest:
-            rate = sparse.diags_array(weight / price)
+            rate = sparse.csr_array(sparse.diags_array(weight / price))
             part = sparse.csr_array(sparse.csc_array(rate)[:, own])
-            blocks.append(sparse.hstack([rate, rate, part, part, -np.ones((n, 1))]))
+            blocks.append(
+                sparse.hstack([rate, rate, part, part, sparse.csr_array(-np.ones((n, 1)))])
+            )
             low.append(np.full(n, -np.inf))
             high.append(np.zeros(n))
             cost = np.append(np.zeros(2 * n + 2 * k), 1.0)
@@ -105,6 +111,7 @@ class SenseProgram:
         self._columns = np.concatenate([own, n + own, 2 * n + np.arange(2 * k)])
         self._price = price
         self._started = False
+        self._gave_up = False
 
     def solve(
         self, rises: Booleans, falls: Booleans | None = None, *, below: float = np.inf
@@ -132,8 +139,11 @@ class SenseProgram:
         )
         left = self._search.seconds_left
         if not self._started:
-            status = self._lp.start(left, inside=self._from_inside)
+            if self._gave_up:
+                return False
+            status = self._lp.start(_PATIENCE * left, inside=self._from_inside)
             self._started = status == "optimal"
+            self._gave_up = status == "stopped"
             return self._started
         return self._lp.solve_below(self._limit(rises, below), left) == "optimal"
 
@@ -278,5 +288,11 @@ def first_tables(search: Search, program: SenseProgram) -> None:
         share = max(0.02, share / 2)
     if guide is program or search.best is None or search.finished():
         return
-    if program.solve(model.senses(search.best)):
-        search.offer(program.deviations)
+    began = search.seconds
+    if not program.solve(model.senses(search.best)):
+        return
+    search.offer(program.deviations)
+    if search.seconds - began < _PROMPT * search.seconds_left:
+        senses = Dive(search, program).senses(_SHARE / 2)
+        if senses is not None and program.solve(senses):
+            search.offer(program.deviations)

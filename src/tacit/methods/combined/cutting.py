@@ -4,35 +4,66 @@ from __future__ import annotations
 
 from tacit.methods.combined.limits import most_rooms
 from tacit.methods.combined.master import Master
+from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.narrowest import Narrowest
 from tacit.methods.combined.patterns import Patterns
 from tacit.methods.combined.root import Root
 from tacit.methods.combined.rounds import Rounds
 from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import Surroundings
+from tacit.methods.intervals.elimination import LinearPart
 
 
 def auto(search: Search) -> None:
     """Solutions from both parts, the root, then rounds of whole master problems."""
     limit = search.options.time_limit
+    if not search.model.has_choice:
+        _widths_alone(search)
+        return
     patterns = Patterns(search)
-    surroundings = Surroundings(search)
-    inside = surroundings.first()
-    if search.model.has_choice:
-        patterns.first(seconds=0.1 * limit)
-    if search.finished() or inside is None:
+    patterns.first(seconds=0.1 * limit)
+    if search.finished():
         return
-    narrowest = Narrowest(search, surroundings, inside)
-    narrowest.run(seconds=0.15 * limit if search.model.has_choice else limit)
-    if search.finished() or not search.model.has_choice:
-        return
-    patterns.polish(search.model.suppressed(narrowest.best))
+    surroundings, narrowest = None, None
+    if walks_are_cheap(search.model):
+        surroundings = Surroundings(search)
+        inside = surroundings.first()
+        if search.finished() or inside is None:
+            return
+        narrowest = Narrowest(search, surroundings, inside)
+        narrowest.run(seconds=0.15 * limit)
+        patterns.polish(search.model.suppressed(narrowest.best))
+        if search.finished():
+            return
     master = Master(search, most_rooms(search))
-    master.add_for_rooms(narrowest.rows, narrowest.right)
-    root = Root(search, master, patterns, surroundings, narrowest.inside)
+    if narrowest is not None:
+        master.add_for_rooms(narrowest.rows, narrowest.right)
+    inside = None if narrowest is None else narrowest.inside
+    root = Root(search, master, patterns, surroundings, inside)
     root.run(seconds=0.4 * limit)
     if not search.finished() and not master.infeasible:
         Rounds(search, master, root, patterns).run(seconds=max(2.0, 0.15 * limit))
+
+
+def _widths_alone(search: Search) -> None:
+    """It does not matter which cells are suppressed: an intervals problem is left."""
+    surroundings = Surroundings(search)
+    inside = surroundings.first()
+    if inside is not None and not search.finished():
+        Narrowest(search, surroundings, inside).run(seconds=search.options.time_limit)
+
+
+def walks_are_cheap(model: CombinedModel) -> bool:
+    """Are walks to a point inside short programmes, with a row for each relation?
+
+    Where fewer cells than relations are left after totals have been eliminated, walks take the
+    dual form, which is slow between points with many rooms open.
+    """
+    for rival in model.rivals:
+        part = LinearPart(model, rival)
+        if part.sums.shape[1] < part.relations.shape[0]:
+            return False
+    return True
 
 
 def benders(search: Search) -> None:
@@ -42,5 +73,5 @@ def benders(search: Search) -> None:
     if surroundings.first() is None or search.finished():
         return
     master = Master(search, most_rooms(search))
-    root = Root(search, master, patterns, surroundings, None)
+    root = Root(search, master, patterns, surroundings)
     Rounds(search, master, root, patterns).plain()

@@ -19,8 +19,10 @@ from tacit.solver.highs import HighsModel
 
 Rows = sparse.csr_array[Any, Any]
 
-_PATIENCE = 20
+_PATIENCE = 10
 """Rounds after which a cut that was never tight leaves the relaxation."""
+_TURNS = 3
+"""How often the relaxation is solved at once, with more links each time."""
 _MOST_COMPANY = 1000
 """So many rows for company are added at once."""
 _LINKED = 1e-6
@@ -172,7 +174,7 @@ class Master:
         part = sparse.csr_array(rows[:, self.choices])
         return self.add(sparse.csr_array(sparse.hstack([empty, part])), right)
 
-    def keep_company(self) -> int:
+    def _keep_company(self) -> int:
         """Add rows for suppressed cells that lack company in a relation; returns how many.
 
         Some best solution has no cell alone in a relation, as others would tell its value.
@@ -242,15 +244,20 @@ class Master:
         self._stays = np.concatenate([self._stays, np.full(len(right), stays)])
 
     def solve(self) -> float:
-        """Solve the relaxation with all links; returns a proven bound."""
-        while True:
+        """Solve the relaxation, with links and company where they lack; returns a proven bound.
+
+        Links that still lack after a few turns are left to the next call.
+        """
+        bound = self._search.bound
+        for turn in range(_TURNS):
             bound = self._solve()
             if self.infeasible:
                 self._search.nothing_better()
                 return self._search.bound
-            if not self._link():
-                self._watch()
-                return bound
+            if turn + 1 == _TURNS or not self._link() + self._keep_company():
+                break
+        self._watch()
+        return bound
 
     def _link(self) -> int:
         """Add links that the optimum violates; returns how many."""

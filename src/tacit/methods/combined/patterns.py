@@ -23,8 +23,8 @@ from tacit.problem import Booleans, Floats, Problem
 
 _COMPLETE_GAP = 1e-3
 """How exactly complete suppression is solved."""
-_ROUGH_GAP = 1e-4
-"""How exactly the intervals of a pattern are computed."""
+_ROUGHEST = 1e-3
+"""The intervals of a pattern are computed at least so exactly, more so as the open gap closes."""
 
 
 class Patterns:
@@ -49,7 +49,7 @@ class Patterns:
         # Without sliding levels clean-up is many times faster, and patterns are hardly worse.
         self._quick = self.inner if shared_out is problem else self._searching(shared_out)
         self._constructors = [Constructor(each) for each in (self._quick, self.inner)]
-        self._known: set[bytes] = set()
+        self._known: dict[bytes, float] = {}
 
     def _searching(
         self, problem: Problem, seconds: float = np.inf, gap: float = 0.0
@@ -89,8 +89,6 @@ class Patterns:
             safe = constructor.construct(start, guide, cost)
             if safe is None:
                 continue
-            if start is not None:
-                self.polish(safe)
             seconds = 0.1 * self._search.options.time_limit
             self.polish(clean_up(inner, safe, guide, seconds=seconds))
             return
@@ -102,16 +100,17 @@ class Patterns:
         else:
             self.polish(pattern)
 
-    def polish(self, pattern: Booleans, gap: float = _ROUGH_GAP) -> None:
+    def polish(self, pattern: Booleans) -> None:
         """Offer the narrowest intervals of a safe pattern."""
         search = self._search
         pattern = pattern | search.model.is_always
+        gap = max(min(_ROUGHEST, 0.1 * search.gap), 0.2 * search.options.gap, 1e-9)
         key = np.packbits(pattern).tobytes()
-        if key in self._known or search.out_of_time():
+        if self._known.get(key, np.inf) <= 2 * gap or search.out_of_time():
             return
-        self._known.add(key)
         if float(search.model.suppress_weight[pattern].sum()) >= search.objective:
             return
+        self._known[key] = gap
         options = IntervalsOptions(
             time_limit=max(search.seconds_left, 1e-3), gap=gap, seed=search.options.seed
         )

@@ -13,7 +13,7 @@ from tacit.problem import Floats
 
 _PULL = 0.5
 """The share of the way that the inner point follows the best point of a round."""
-_WINDOW = 8
+_WINDOW = 5
 """Rounds without progress after which the root is left."""
 _IMPROVING = 0.2
 """The share of the time for solutions along the way."""
@@ -29,9 +29,18 @@ class Root:
         search: Search,
         master: Master,
         patterns: Patterns,
-        surroundings: Surroundings,
-        inside: Floats | None,
+        surroundings: Surroundings | None = None,
+        inside: Floats | None = None,
     ):
+        """Prepare.
+
+        Args:
+            search: The run.
+            master: The relaxation.
+            patterns: Makes solutions along the way.
+            surroundings: Finds cuts for rooms on the way inside; None for mixed cuts alone.
+            inside: A point inside.
+        """
         self._search = search
         self._master = master
         self._patterns = patterns
@@ -39,7 +48,8 @@ class Root:
         self.inside = inside
         self._mixed = MixedSeparation(search.model, master.columns)
         self._bound = self._improved_at = -np.inf
-        self._improving = 0.0
+        # The first solution took about as long as others will.
+        self._improving, self._lately = 0.0, search.seconds
 
     def run(self, *, seconds: float) -> None:
         """Go on until nothing is violated, progress stalls, or time is up."""
@@ -55,15 +65,11 @@ class Root:
                 break
             if self._worth_improving():
                 self.improve()
-        if not search.finished():
-            self.improve()
 
     def tighten(self) -> bool:
         """Solve the relaxation with what is known; False if that was the end."""
         search, master = self._search, self._master
         bound = master.solve()
-        while not master.infeasible and master.keep_company():
-            bound = master.solve()
         search.raise_bound(bound)
         self._bound = bound
         if master.infeasible or search.finished():
@@ -73,16 +79,23 @@ class Root:
 
     def cut(self) -> int:
         """Cut the relaxation's optimum off; returns how many cuts that took."""
-        return self.cut_mixed() + self.cut_rooms() + self.cut_cells(self._master.x)
+        added = self.cut_mixed() + self.cut_cells(self._master.x)
+        return added + (0 if self._surroundings is None else self.cut_rooms())
 
     def cut_mixed(self) -> int:
         """Cuts for rooms and patterns together at the relaxation's optimum."""
         master = self._master
         return master.add(*self._mixed.cuts(master.point, master.x))
 
+    def cut_cells(self, x: Floats) -> int:
+        """Cuts for patterns at a vector."""
+        # With all the room that there is, x alone decides.
+        return self._master.add(*self._mixed.cuts(self._search.model.upper, x))
+
     def cut_rooms(self) -> int:
         """Cuts between the rooms and the point inside, which follows."""
         search, master = self._search, self._master
+        assert self._surroundings is not None
         found = self._surroundings.separation.approach(master.point, self.inside)
         added = master.add_for_rooms(found.rows, found.right)
         if self.inside is not None:
@@ -94,18 +107,10 @@ class Root:
             search.offer(master.point)
         return added
 
-    def cut_cells(self, x: Floats) -> int:
-        """Cuts for patterns at a vector."""
-        added = 0
-        for rival in self._patterns.inner.rivals:
-            cuts = rival.separator.cuts(x.copy())
-            added += self._master.add_for_cells(cuts.coefficients, np.ones(len(cuts)))
-        return added
-
     def _worth_improving(self) -> bool:
         """Has the bound moved far since the last solution was built, and not too much time gone?"""
         search = self._search
-        if self._improving > _IMPROVING * search.seconds:
+        if self._improving + self._lately > _IMPROVING * search.seconds:
             return False
         moved = self._bound - self._improved_at
         return moved > 0.1 * max(search.objective - self._bound, 0.0)
@@ -119,7 +124,8 @@ class Root:
             if search.out_of_time():
                 return
             self._patterns.along(guide > threshold, guide)
-        self._improving += search.seconds - began
+        self._lately = search.seconds - began
+        self._improving += self._lately
 
 
 def _stalled(history: list[float], objective: float) -> bool:

@@ -35,7 +35,6 @@ class Rounds:
         self._root = root
         self._patterns = patterns
         self._is_rough = False
-        self._judged: set[bytes] = set()
 
     def run(self, *, seconds: float) -> None:
         """Go on until nothing is left to do.
@@ -167,9 +166,6 @@ class Rounds:
         master = self._master
         master.vector = vector
         guide = np.round(master.x)
-        added = self._root.cut_mixed() + self._root.cut_rooms() + self._root.cut_cells(guide)
-        key = np.packbits(guide > 0).tobytes()
-        if key not in self._judged:
-            self._judged.add(key)
-            self._patterns.mend(guide > 0, guide)
+        added = self._root.cut()
+        self._patterns.mend(guide > 0, guide)
         return added

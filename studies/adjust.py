@@ -1,0 +1,180 @@
+"""Adjusted tables: tacit against HiGHS and SCIP on model (18) of paper 003, in the same run.
+
+Public instances, tables of the sizes of the paper's Table 3 (generated like business
+statistics) and Table 4 (random two-dimensional ones), each with unit weights and weights
+1 / value. Objective and gap after 10 seconds and at the end come from the same runs. Least
+squares for the senses that tacit found are timed as well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from studies.adjust_peers import Plain, run_highs, run_scip
+from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared_instance
+from tacit.generators import SensitiveShare, generate_2d, generate_table
+from tacit.hierarchy import Hierarchy
+from tacit.methods.adjust.run import adjust
+from tacit.methods.inputs import chosen_weights
+from tacit.outcome import TracePoint, Values
+from tacit.problem import Floats, Problem
+
+PUBLIC = (
+    *("targus", "table7", "table8", "table1", "hier13x7x7d", "hier13", "hier13x13x13a"),
+    *("hier16x16x16a", "toy3dsarah", "ninenew", "osorio", "dale", "enterprise5k"),
+)
+TABLE_4 = {
+    "random16": (150, 150, 10_000),
+    "random17": (150, 150, 18_500),
+    "random18": (100, 150, 13_000),
+    "random19": (100, 150, 11_000),
+    "random20": (150, 150, 18_500),
+}
+"""Rows and columns below the totals, and sensitive cells."""
+TABLE_3: Mapping[str, tuple[tuple[int | tuple[int, int], ...], int]] = {
+    "sbs-E": (((3, 9), 10, 9), 382),
+    "sbs-C": (((5, 21), 11, 12), 1135),
+    "sbs-Da": (((6, 25), (5, 20), 33), 7142),
+    "sbs-Db": (((6, 25), (5, 20), 33), 7131),
+}
+"""Dimensions (flat, or groups and finest codes), and sensitive cells."""
+SOLVERS = ("tacit", "highs", "scip")
+EARLY = 10.0
+COLUMNS = (
+    *("instance", "cells", "sensitive", "relations", "weights", "solver", "ended", "first_seconds"),
+    *("objective_early", "bound_early", "gap_pct_early"),
+    *("objective", "bound", "gap_pct", "seconds", "audit", "squares_seconds"),
+)
+
+
+def instance(name: str, seed: int) -> Problem:
+    """A public or generated table by its name."""
+    if name in TABLE_4:
+        rows, columns, wanted = TABLE_4[name]
+        share = SensitiveShare(percent=100 * (wanted + 0.5) / (rows * columns))
+        # Two tables of one size shall not be one table.
+        return generate_2d(rows, columns, seed + int(name[-2:]), sensitivity=share).problem()
+    if name in TABLE_3:
+        sizes, wanted = TABLE_3[name]
+        dimensions = {f"d{place}": _dimension(size) for place, size in enumerate(sizes)}
+        finest = int(
+            np.prod([d if isinstance(d, int) else len(d.leaves) for d in dimensions.values()])
+        )
+        share = SensitiveShare(percent=100 * (wanted + 0.5) / finest)
+        own_seed = seed + sum(map(ord, name))
+        return generate_table(dimensions, own_seed, sensitivity=share).problem()
+    return shared_instance(name)
+
+
+def _dimension(size: int | tuple[int, int]) -> int | Hierarchy:
+    if isinstance(size, int):
+        return size
+    groups, finest = size
+    parts = np.array_split(np.arange(finest), groups)
+    return Hierarchy.from_nested(
+        {f"g{group}": [f"c{code}" for code in part] for group, part in enumerate(parts)}
+    )
+
+
+def known_at(trace: Sequence[TracePoint], seconds: float) -> tuple[float | None, float | None]:
+    """Objective and bound that were known at a time."""
+    before = [point for point in trace if point.seconds <= seconds]
+    if not before:
+        return None, None
+    objectives = [point.objective for point in before if point.objective is not None]
+    # The last one: what SCIP tells in the midst of a node need not be a bound.
+    bounds = [point.bound for point in before if np.isfinite(point.bound)]
+    return (min(objectives) if objectives else None, bounds[-1] if bounds else None)
+
+
+def gap_percent(objective: float | None, bound: float | None) -> float | None:
+    """How far an objective is from a bound, in per cent of the objective."""
+    if objective is None or bound is None:
+        return None
+    return 100 * (objective - bound) / max(abs(objective), 1e-10)
+
+
+def run_one(
+    name: str, problem: Problem, kind: str, solver: str, chosen: argparse.Namespace
+) -> dict[str, Entry]:
+    """One solver on one table with one choice of weights."""
+    weight = 1.0 / chosen_weights(problem, "value")
+    if kind == "unit":
+        weight = chosen_weights(problem, "unit")
+    audited, squares = "", None
+    began = time.monotonic()
+    if solver == "tacit":
+        outcome = adjust(problem, weights=weight, time_limit=chosen.time_limit, seed=chosen.seed)
+        trace, ended = list(outcome.report.trace), outcome.status.value
+        trace.append(
+            TracePoint(outcome.report.seconds, outcome.report.objective, outcome.report.bound)
+        )
+        seconds = outcome.report.seconds
+        if isinstance(outcome.solution, Values):
+            audited = "safe" if outcome.audit.safe else "EXPOSED"
+            squares = _squares(problem, weight, outcome.solution, chosen)
+    else:
+        plain = Plain.of(problem, weight)
+        run = run_highs if solver == "highs" else run_scip
+        began = time.monotonic()
+        trace, ended = run(plain, chosen.time_limit, chosen.seed)
+        seconds = time.monotonic() - began
+    early, last = known_at(trace, EARLY), known_at(trace, np.inf)
+    first = [point.seconds for point in trace if point.objective is not None]
+    return {
+        "instance": name,
+        "cells": problem.cell_count,
+        "sensitive": len(problem.sensitive),
+        "relations": problem.relation_count,
+        "weights": kind,
+        "solver": solver,
+        "ended": ended,
+        "first_seconds": min(first) if first else None,
+        "objective_early": early[0],
+        "bound_early": early[1],
+        "gap_pct_early": gap_percent(*early),
+        "objective": last[0],
+        "bound": last[1],
+        "gap_pct": gap_percent(*last),
+        "seconds": round(seconds, 2),
+        "audit": audited,
+        "squares_seconds": squares,
+    }
+
+
+def _squares(
+    problem: Problem, weight: Floats, solution: Values, chosen: argparse.Namespace
+) -> float | None:
+    """Seconds for the least squares with the senses of a solution."""
+    senses = np.sign(solution.value - problem.value)[problem.sensitive].astype(np.int64)
+    outcome = adjust(
+        problem, norm="l2", weights=weight, senses=senses, time_limit=chosen.time_limit
+    )
+    return round(outcome.report.seconds, 2) if outcome.status.value == "optimal" else None
+
+
+def main() -> None:
+    """Run the study."""
+    everything = (*PUBLIC, *TABLE_4, *TABLE_3)
+    parser = arguments(__doc__ or "", instances=everything, time_limit=60.0)
+    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), choices=SOLVERS)
+    parser.add_argument("--weights", nargs="+", default=["unit", "inverse"])
+    parser.add_argument("--name", default="adjust", help="name of the result file")
+    chosen = parser.parse_args()
+    # Compile what is compiled on first use, so that no run is charged for it.
+    adjust(shared_instance("targus"), time_limit=5.0)
+    notes = (GENERATED_NOTE, f"early: after {EARLY:g} seconds; time limit {chosen.time_limit:g}")
+    with Results(chosen.out / f"{chosen.name}.csv", COLUMNS, notes) as results:
+        for name in chosen.instances:
+            problem = instance(name, chosen.seed)
+            for kind in chosen.weights:
+                for solver in chosen.solvers:
+                    results.add(run_one(name, problem, kind, solver, chosen))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Paper 002, chapter 5: complete, partial and combined suppression on tables of its sizes.
+
+`combined.csv` has one row a run; `combined_tables.csv` has the figures in the shape of the paper's
+Tables B.1 to B.5, with the paper's own beside them. Complete suppression is asked for lower and
+upper levels, the others for sliding levels of the same sum, as in the paper.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from studies.combined_plots import QUANTITIES, draw_if_possible
+from studies.combined_tables import PLANS, table, with_sliding_levels
+from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared
+from studies.growth import read_rows
+from tacit.attack.audit import audit
+from tacit.errors import TacitError
+from tacit.methods.combined.run import combined
+from tacit.methods.intervals.run import intervals
+from tacit.methods.suppress.run import suppress
+from tacit.outcome import Outcome
+from tacit.problem import Problem
+
+COLUMNS = (
+    *("instance", "cells", "relations", "sensitive", "variant", "seed", "status", "stopped_by"),
+    *("objective", "bound", "gap_pct", "suppressions", "width", "cpu_seconds", "seconds", "cuts"),
+    *("iterations", "safe"),
+    *(f"paper_{quantity}" for quantity in QUANTITIES),
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the models of the paper.
+
+    Attributes:
+        method: The method.
+        choices: Its weights.
+        slides: Are the levels sliding ones?
+    """
+
+    method: Callable[..., Outcome]
+    choices: Mapping[str, str]
+    slides: bool
+
+
+VARIANTS: Mapping[str, Variant] = {
+    "Complete-Unity": Variant(suppress, {"weights": "unit"}, slides=False),
+    "Complete-Value": Variant(suppress, {"weights": "value"}, slides=False),
+    "Partial-Unity": Variant(intervals, {"weights": "unit"}, slides=True),
+    "Partial-Value": Variant(intervals, {"weights": "value"}, slides=True),
+    "Combined-Unity-Unity": Variant(
+        combined, {"width_weights": "unit", "weights": "unit"}, slides=True
+    ),
+    "Combined-Unity-Value": Variant(
+        combined, {"width_weights": "unit", "weights": "value"}, slides=True
+    ),
+}
+"""The models by the names of the paper: of two weights the first is that of the widths."""
+
+
+def run(problem: Problem, variant: Variant, **options: Any) -> dict[str, Entry]:
+    """Protect a table. A breakdown is a result too, and the study goes on."""
+    began, used = time.monotonic(), time.process_time()
+    try:
+        outcome = variant.method(problem, **variant.choices, **options)
+    except TacitError as error:
+        seconds = round(time.monotonic() - began, 2)
+        return {"status": "failed", "stopped_by": type(error).__name__, "seconds": seconds}
+    used = time.process_time() - used
+    report = outcome.report
+    entries: dict[str, Entry] = {
+        "status": outcome.status.value,
+        "stopped_by": outcome.stopped_by,
+        "objective": report.objective,
+        "bound": report.bound,
+        "gap_pct": None if report.gap is None else 100 * report.gap,
+        "cpu_seconds": round(used, 2),
+        "seconds": round(report.seconds, 2),
+        "cuts": report.cuts,
+        "iterations": report.iterations,
+    }
+    if outcome.solution is not None:
+        # Widths are those that a reader can deduce, whatever is published.
+        found = audit(problem, outcome, tolerance=None)
+        width = sum(float((each.upper - each.lower).sum()) for each in found.findings)
+        entries["suppressions"] = int((found.hidden | problem.is_sensitive).sum())
+        entries["width"] = width
+        entries["safe"] = "yes" if found.safe else "no"
+    return entries
+
+
+def printed() -> dict[tuple[str, str, str], float]:
+    """The figures of the paper's Tables B.1 to B.5, by quantity, variant and instance."""
+    rows = read_rows(shared() / "published" / "seed002_tablesB.csv")
+    names = {table: quantity for quantity, (table, _) in QUANTITIES.items()}
+    found = {}
+    for row in rows:
+        if row["value"] not in ("", "n/a"):
+            key = names[row["table"]], row["model_variant"], row["instance"]
+            found[key] = float(row["value"])
+    return found
+
+
+def main() -> None:
+    """Run the study."""
+    parser = arguments("Paper 002, Tables B.1 to B.5", instances=[*PLANS], time_limit=300.0)
+    parser.add_argument(
+        "--variants", nargs="+", default=[*VARIANTS], metavar="NAME", help="which models"
+    )
+    parser.add_argument("--gap", type=float, default=1e-4, help="stop at this gap")
+    asked = parser.parse_args()
+    paper = printed()
+    notes = [
+        f"paper 002, Tables B.1 to B.5; time limit {asked.time_limit:g} s, gap {asked.gap:g}",
+        "paper_width is in units of 1e7, as printed; no entry: the paper has no solution",
+        GENERATED_NOTE,
+    ]
+    path = asked.out / "combined.csv"
+    for variant in VARIANTS.values():
+        # What is compiled on first use is not charged to any run.
+        run(table("2C"), variant, time_limit=2.0)
+    with Results(path, COLUMNS, notes) as results:
+        for name in asked.instances:
+            plain = table(name, asked.seed)
+            for label in asked.variants:
+                variant = VARIANTS[label]
+                problem = with_sliding_levels(plain) if variant.slides else plain
+                options = {"time_limit": asked.time_limit, "gap": asked.gap, "seed": asked.seed}
+                results.add(
+                    {
+                        "instance": name,
+                        "cells": problem.cell_count,
+                        "relations": problem.relation_count,
+                        "sensitive": len(problem.sensitive),
+                        "variant": label,
+                        "seed": asked.seed,
+                        **run(problem, variant, **options),
+                        **{
+                            f"paper_{quantity}": paper.get((quantity, label, name))
+                            for quantity in QUANTITIES
+                        },
+                    }
+                )
+    write_tables(path, notes)
+    draw_if_possible(path)
+
+
+def write_tables(path: Path, notes: list[str]) -> None:
+    """The figures in the shape of the paper's tables: a row a model, a column an instance."""
+    rows = read_rows(path)
+    instances = list(dict.fromkeys(row["instance"] for row in rows))
+    columns = ("table", "quantity", "variant", *instances)
+    shaped = path.with_name("combined_tables.csv")
+    with Results(shaped, columns, notes, aloud=False) as results:
+        for quantity, (number, title) in QUANTITIES.items():
+            for source, column in (("", quantity), ("paper: ", f"paper_{quantity}")):
+                for label in dict.fromkeys(row["variant"] for row in rows):
+                    mine = {r["instance"]: r[column] for r in rows if r["variant"] == label}
+                    results.add(
+                        {"table": number, "quantity": title, "variant": f"{source}{label}", **mine}
+                    )
+
+
+if __name__ == "__main__":
+    main()
