@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from tacit.errors import InputError
 from tacit.methods.intervals.options import IntervalsOptions
-from tacit.problem import Floats, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,37 +36,18 @@ class CombinedOptions(IntervalsOptions):
         if self.max_suppressed is not None and self.max_suppressed < 0:
             raise InputError("max_suppressed must not be negative")
         if isinstance(self.min_width, str):
-            _share(self.min_width)
+            width_share(self.min_width)
 
 
-def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:
-    """The least width of the interval of each cell that is not published exactly.
-
-    >>> least_widths(Problem(value=[20, -40]), "5%").tolist()
-    [1.0, 2.0]
-    """
-    if isinstance(min_width, str):
-        return np.asarray(_share(min_width) * np.abs(problem.value))
-    try:
-        given = np.asarray(min_width, float)
-    except (TypeError, ValueError):
-        raise InputError(_MIN_WIDTH) from None
-    if given.shape not in ((), (problem.cell_count,)):
-        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one a cell")
-    # `not >=` also refuses NaN.
-    if not (given >= 0).all() or not np.isfinite(given).all():
-        raise InputError(_MIN_WIDTH)
-    return np.array(np.broadcast_to(given, problem.cell_count))
+WRONG_WIDTH = "min_width must be a number that is not negative, a share such as '5%', or an array"
 
 
-_MIN_WIDTH = "min_width must be a number that is not negative, a share such as '5%', or an array"
-
-
-def _share(text: str) -> float:
+def width_share(text: str) -> float:
+    """A share such as `5%` as a number."""
     try:
         share = float(text.strip().removesuffix("%")) / 100
     except ValueError:
-        raise InputError(_MIN_WIDTH) from None
-    if not text.strip().endswith("%") or not 0 <= share < np.inf:
-        raise InputError(_MIN_WIDTH)
+        raise InputError(WRONG_WIDTH) from None
+    if not text.strip().endswith("%") or not 0 <= share < math.inf:
+        raise InputError(WRONG_WIDTH)
     return share

@@ -13,8 +13,9 @@ from tacit.attack.knowledge import Attacker
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.combined.finish import cost, tightened
 from tacit.methods.combined.model import CombinedModel
-from tacit.methods.combined.options import CombinedOptions, least_widths
+from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
+from tacit.methods.combined.widths import least_widths
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, refuse
 from tacit.methods.intervals.finish import published
