@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 
 from tacit.errors import InputError
@@ -81,3 +82,11 @@ def test_keys_can_be_called_options() -> None:
         read_fields(Example, {"size": (1, 2)}, noun="option")
     assert kind_of({}) == "a table"
     assert kind_of(object()) == "of type object"
+
+
+def test_scalars_of_numpy_are_plain_ones() -> None:
+    """Computed numbers and flags are taken for what they are, and nothing else."""
+    made = read_fields(Example, {"size": np.float64(2.5), "number": np.int64(3)})
+    assert (type(made.size), type(made.number)) == (float, int)
+    with pytest.raises(InputError, match="it is true or false"):
+        read_fields(Example, {"size": np.bool_(True)})

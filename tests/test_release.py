@@ -250,6 +250,43 @@ def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) 
         protect(_table())
 
 
+def test_more_time_is_advised_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A method that came to its end without a safe outcome is not to be given more time."""
+    said = "choose algorithm auto"
+    ended = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="heuristic", message=said)
+    _method(ended, monkeypatch)
+    with pytest.raises(NoReleaseError, match=f"ended without a safe outcome\n  {said}"):
+        tacit.protect(_table())
+
+
+@pytest.mark.parametrize("method", ["adjust", "round"])
+def test_working_papers_sum_up_what_was_changed(method: str) -> None:
+    """Changes at each level are those of a loop over the cells; other methods have none."""
+    options: dict[str, Any] = {"base": 50000} if method == "round" else {}
+    papers = tacit.protect(_table(), method, **options).papers
+    found = papers.perturbation()
+    table, solution = papers.table, papers.outcome.solution
+    assert table is not None
+    assert isinstance(solution, tacit.Values)
+    assert {change.dimension for change in found} == set(table.dimensions)
+    for change in found:
+        hierarchy = table.dimensions[change.dimension]
+        codes = table.codes(change.dimension).tolist()
+        here = [
+            i for i, c in enumerate(codes) if hierarchy.level[hierarchy.index(c)] == change.level
+        ]
+        share = [abs(solution.value[i] / table.value[i] - 1) for i in here if table.value[i]]
+        assert change.cells == len(here)
+        assert change.mean_relative == pytest.approx(np.mean(share))
+        assert change.max_relative == pytest.approx(max(share))
+
+
+def test_other_methods_change_nothing(release: tacit.Release) -> None:
+    """Where cells are suppressed there are no changes to sum up."""
+    with pytest.raises(tacit.InputError, match="method suppress does not change values"):
+        release.papers.perturbation()
+
+
 def test_a_method_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a method calls safe is audited, and is no release where the audit disagrees."""
     problem = _table().problem()

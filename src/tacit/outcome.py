@@ -168,6 +168,11 @@ class Outcome:
             raise InputError(f"an outcome that is {self.status} needs a solution")
 
     @property
+    def cut_short(self) -> bool:
+        """Whether more time could have changed anything: it ran out, or somebody stopped it."""
+        return self.stopped_by in ("time", "user")
+
+    @property
     def suppressed(self) -> npt.NDArray[np.int64]:
         """Numbers of the suppressed cells; empty for methods that suppress none.
 

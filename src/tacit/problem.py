@@ -66,7 +66,8 @@ class Problem:
             smallest possible value must lie.
         upper_level: The same above its value.
         sliding_level: The least width of the attacker's interval.
-        must_publish: Cells that must be published as they are.
+        must_publish: True for each cell that must be published as it is: a mask with one entry
+            a cell, not numbers of cells.
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
         labels: Names of the cells for messages and reports, if there are any.

@@ -92,6 +92,8 @@ def _checked(label: str, given: Any, wanted: Any) -> Any:
         raise InputError(f"{label} must be one of {listed}; it is {given!r}")
     if tuple in kinds and isinstance(given, list):
         return tuple(given)
+    # A scalar of numpy is to a user what it is to Python.
+    given = _plain(given)
     # bool is an int to Python and text a sequence, but neither is to a user.
     if isinstance(given, bool | str):
         fits = type(given) in kinds
@@ -107,6 +109,13 @@ def _checked(label: str, given: Any, wanted: Any) -> Any:
         }
         raise InputError(f"{label} must be {' or '.join(called)}; it is {kind_of(given)}")
     return given
+
+
+def _plain(given: Any) -> Any:
+    """A number or truth value of numpy as one of Python; anything else as it is."""
+    is_scalar = type(given).__module__ == "numpy" and getattr(given, "shape", None) == ()
+    plain = given.item() if is_scalar else given
+    return plain if isinstance(plain, bool | int | float) else given
 
 
 def _is_list(kind: type) -> bool:

@@ -238,7 +238,9 @@ def test_adjusted_tables_are_the_closest(seed: int, algorithm: Any) -> None:
     """Adjusted tables add up, lie outside the forbidden intervals, and cost what the best costs."""
     problem = _problem(seed, least_level=1, shapes=((3, 3), (2, 3), (2, 2, 2)))
     norm: Any = "linf" if seed % 4 == 2 else "l1"
-    outcome = tacit.adjust(problem, algorithm=algorithm, norm=norm, gap=0.0, time_limit=5)
+    outcome = tacit.adjust(
+        problem, algorithm=algorithm, norm=norm, gap=0.0, time_limit=5, integer=False
+    )
     best = _best_adjustment(problem, norm, False, np.full(problem.cell_count, np.inf))
     if best is None:
         assert outcome.status.value == "infeasible"

@@ -68,6 +68,24 @@ def test_a_sliding_level_asks_for_its_size_on_one_side() -> None:
     assert [exposure.level for exposure in found.exposures] == ["sliding"]
 
 
+@pytest.mark.parametrize(("lower", "upper"), [(3, 0), (0, 3)])
+def test_a_side_without_a_level_is_no_way_out(lower: float, upper: float) -> None:
+    """With one level only, values on the other side are exposed, the true one above all."""
+    problem = TABLE.replace(sensitive=[0], lower_level=[lower], upper_level=[upper])
+    away = 3.0 if upper else -3.0
+    assert audit(problem, Values(np.array([20 + away, 22, 42 + away]))).safe
+    for moved in (0.0, -away, -2 * away):
+        found = audit(problem, Values(np.array([20 + moved, 22, 42 + moved])))
+        named = [(exposure.level, exposure.share) for exposure in found.exposures]
+        assert named == [("upper" if upper else "lower", 0.0)]
+
+
+def test_a_sensitive_cell_without_any_level_may_keep_its_value() -> None:
+    """Nothing was asked for, so nothing is missed."""
+    problem = TABLE.replace(sensitive=[0], lower_level=[0], upper_level=[0])
+    assert audit(problem, Values(problem.value)).safe
+
+
 def test_adjusted_values_that_do_not_add_up_are_not_safe() -> None:
     """A reader would see where the table was changed; relation and cells are named."""
     found = audit(TABLE, Values(np.array([26.0, 22, 42])))
@@ -170,7 +188,11 @@ def test_adjusted_values_are_judged_as_by_hand(published: Published, seed: int) 
         strict=True,
     ):
         moved, slack = x[cell] - problem.value[cell], published.tolerance
-        if not (moved >= high - slack or -moved >= low - slack) or abs(moved) < slide - slack:
+        may_rise, may_fall = high > 0 or slide > 0, low > 0 or slide > 0
+        if not may_rise and not may_fall:
+            continue
+        is_out = may_rise and moved >= max(high, slide) - slack
+        if not (is_out or (may_fall and -moved >= max(low, slide) - slack)):
             expected.add(int(cell))
     assert set(found.exposed_cells) == expected
     sums = np.abs(problem.relations @ x - problem.rhs)

@@ -46,7 +46,9 @@ def test_a_base_that_is_too_small_is_explained(
 ) -> None:
     """No safe outcome is code 2, with a base that would do."""
     assert _protect(files.table, "--option", "base=5") == 2
-    assert "take a larger base, such as base=20" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "no safe rounding exists" in told
+    assert "take a larger base, such as base=20" in told
 
 
 def test_random_rounding_is_told_apart(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,6 +58,34 @@ def test_random_rounding_is_told_apart(files: Files, capsys: pytest.CaptureFixtu
     assert _protect(files.table, *options, "--json", out) == 0
     assert "do not add up" in capsys.readouterr().out
     assert "do not add up" in json.loads(out.read_text())["message"]
+
+
+def test_random_rounding_that_exposes_cells_asks_for_no_more_time(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where chance gives a cell away, another algorithm helps, and time does not."""
+    assert _protect(files.table, "--algorithm", "random", "--option", "base=5") == 3
+    told = capsys.readouterr().err
+    assert "ended without a safe rounding\n  rounding at random heeds no levels" in told
+    assert "time" not in told
+
+
+def test_true_values_with_a_pattern_are_for_suppression(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A confidential JJ file is not called a list of suppressed cells."""
+    out = files.folder / "y.confidential.jj"
+    assert _protect(files.table, "--out", out) == 1
+    assert (
+        "a JJ file with the true values does not say what method round" in capsys.readouterr().err
+    )
+
+
+def test_weights_are_given_once(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """Weights by --weights and by --option contradict each other, and are refused."""
+    command = ["protect", str(files.table), "--method", "adjust", "--weights", "unit", "--quiet"]
+    assert main([*command, "--option", "weights=inverse"]) == 1
+    assert "weights is given by --option and by --weights" in capsys.readouterr().err
 
 
 def test_a_release_says_what_holds() -> None:

@@ -160,6 +160,16 @@ def test_cells_without_end_are_lost() -> None:
     assert (found.loss, found.width, found.deviation) == (0.5, 2.0, 0.5)
 
 
+def test_a_zero_that_is_rounded_to_zero_is_not_known() -> None:
+    """A reader of 0 who knows the base is as unsure of it as of any other cell, unless told."""
+    problem = Problem(value=[0, 20])
+    found = measure(problem, _outcome(Values(problem.value, np.array([5.0, 5.0]))))
+    assert found.deviation == 0.0
+    assert found.loss == pytest.approx((2 + 10 / 20) / 4)
+    sure = measure(problem, _outcome(Values(problem.value, np.array([0.0, 5.0]))))
+    assert sure.loss == pytest.approx((0 + 10 / 20) / 4)
+
+
 def test_nothing_measured_is_no_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the time does not suffice there are no figures, and nothing is called safe for it."""
     monkeypatch.setattr("tacit.attack.sweep.FLOW_CHUNK", 1)

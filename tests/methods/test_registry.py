@@ -22,6 +22,17 @@ def test_every_method_is_there(name: str) -> None:
     assert {"observer", "tolerance", "time_limit", "gap", "seed"} <= set(taken)
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_say_what_to_do_with_a_table(name: str) -> None:
+    """A table, or anything else that is no problem, is refused in words."""
+    run = find_method(name).run()
+    table = tacit.examples.get("002-figure-2.4").table
+    with pytest.raises(tacit.InputError, match=r"table\.problem\(\), or use tacit\.protect"):
+        run(table)
+    with pytest.raises(tacit.InputError, match="not on list"):
+        run([20, 22, 42])
+
+
 def test_what_is_not_there_is_refused() -> None:
     """The nearest name is offered, or all there are."""
     with pytest.raises(tacit.InputError, match="did you mean 'suppress'"):

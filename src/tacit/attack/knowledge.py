@@ -61,7 +61,9 @@ class Knowledge:
                 f"{problem.name_cells(outside)}",
                 cells=outside,
             )
-        return cls(np.maximum(up, 0.0), np.maximum(down, 0.0))
+        # What is left of two numbers that differ in the last digits is no room.
+        dust = 4 * np.spacing(np.abs(problem.value))
+        return cls(np.where(up > dust, up, 0.0), np.where(down > dust, down, 0.0))
 
 
 PublishedAs = Outcome | Solution | Booleans | Integers | Sequence[int]

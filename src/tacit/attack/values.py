@@ -2,7 +2,9 @@
 
 Where readers are told nothing of how far adjusted values are from the true ones, nothing can be
 deduced from them by any linear programme. A sensitive cell is safe when its published value
-lies outside the interval around the true one that its levels forbid: paper 003, (17).
+lies outside the interval around the true one that its levels forbid: paper 003, (17). With a
+level on one side only, that interval has no end on the other side: who publishes the true value,
+or one that is just as good to readers, has protected nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ def judge_values(
 
     Returns:
         What is exposed, the worst first. A cell must lie at least its lower level below or its
-        upper level above its true value, and at least its sliding level away from it. The
-        nearer of lower and upper level is named.
+        upper level above its true value, and at least its sliding level away from it. A level
+        of 0 is not met by staying on its side, unless a sliding level keeps the cell away or
+        there is no level at all. The nearer of lower and upper level is named.
     """
     judged = np.isin(problem.sensitive, cells) & ~attacker.spares(problem)[problem.sensitive]
     s = problem.sensitive[judged]
@@ -42,6 +45,10 @@ def judge_values(
     sliding = problem.sliding_level[judged]
     below, above = _share(-deviation, down, blur), _share(deviation, up, blur)
     to_slide = _share(np.abs(deviation), sliding, blur)
+    # Only one level: the side without one protects nothing, and has no level to be named.
+    is_alone = (sliding == 0) & ((down > 0) != (up > 0))
+    below[is_alone & (down == 0)] = -1.0
+    above[is_alone & (up == 0)] = -1.0
     exposures = []
     for name, missed, share in (
         ("lower", (below < 1) & (above < 1) & (below >= above), below),

@@ -23,7 +23,7 @@ from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.observer import Observer
 from tacit.problem import Problem
-from tacit.release import NoReleaseError, Release, WorkingPapers, protect
+from tacit.release import NoReleaseError, Release, protect
 from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
 
@@ -130,7 +130,7 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
     if chosen.table is not None:
         if papers.table is None:
             raise InputError("a JJ file has no table to write; leave out 'table'", path=job.path)
-        write_columns(confidential(_decided(papers).to_frame("dict")), chosen.table)
+        write_columns(confidential(_decided(release).to_frame("dict")), chosen.table)
     if chosen.evidence is not None:
         write_audit(papers.audit, chosen.evidence)
     title = presentation.title or report_title(published, job.value_name)
@@ -140,14 +140,13 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
         write_report(release, chosen.working_report, confidential=True, title=title)
 
 
-def _decided(papers: WorkingPapers) -> Table:
-    """The true table, with the cells that are suppressed to protect others."""
-    assert papers.table is not None
-    secondary = np.zeros(papers.table.cell_count, bool)
-    secondary[papers.outcome.suppressed] = True
-    secondary &= ~papers.table.is_sensitive
-    status = np.where(secondary, CellStatus.SECONDARY.value, papers.table.status)
-    return papers.table.replace(status=status)
+def _decided(release: Release) -> Table:
+    """The true table, with the cells that have no exact value to protect others."""
+    table = release.papers.table
+    assert table is not None
+    secondary = release.published.is_hidden & ~table.is_sensitive
+    status = np.where(secondary, CellStatus.SECONDARY.value, table.status)
+    return table.replace(status=status)
 
 
 def _tabulated(

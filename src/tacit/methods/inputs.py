@@ -13,6 +13,24 @@ from tacit.problem import Booleans, Floats, Problem
 WeightKind: TypeAlias = Literal["given", "unit", "value"]
 
 
+def expect_problem(given: object) -> None:
+    """Refuse anything but a `Problem`, and say what to do with a table.
+
+    Args:
+        given: What a method was asked to protect.
+    """
+    if isinstance(given, Problem):
+        return
+    from tacit.table import Table
+
+    if isinstance(given, Table):
+        raise InputError(
+            "methods work on problems, not on tables: give table.problem(), or use "
+            "tacit.protect(table, ...)"
+        )
+    raise InputError(f"methods work on a tacit.Problem, not on {type(given).__name__}")
+
+
 def chosen_weights(problem: Problem, weights: WeightKind | npt.ArrayLike) -> Floats:
     """The weight of every cell.
 

@@ -29,7 +29,8 @@ class LevelChange:
         cells: Number of cells at this level.
         changed: How many of them were changed.
         mean_absolute: Mean of |deviation| over all cells of the level.
-        max_relative: Largest |deviation| / |value| of cells that are not 0; nan without any.
+        mean_relative: Mean of |deviation| / |value| over cells that are not 0; nan without any.
+        max_relative: The largest of these.
     """
 
     dimension: str
@@ -37,6 +38,7 @@ class LevelChange:
     cells: int
     changed: int
     mean_absolute: float
+    mean_relative: float
     max_relative: float
 
 
@@ -93,6 +95,7 @@ def _by_level(
                 int(here.sum()),
                 int((size[here] > 0).sum()),
                 float(size[here].mean()),
+                float(relative.mean()) if nonzero.any() else float("nan"),
                 float(relative.max()) if nonzero.any() else float("nan"),
             )
         )

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tacit.attack.audit import Audit
-from tacit.errors import TacitError
-from tacit.outcome import Outcome
+from tacit.errors import InputError, TacitError
+from tacit.outcome import Outcome, Values
 from tacit.problem import Problem
 from tacit.release.published import Published
 from tacit.release.wording import guarantee, limits, loss, summary_rows, versions
 from tacit.table import Table
 from tacit.version import __version__
+
+if TYPE_CHECKING:
+    from tacit.methods.perturbation import LevelChange
 
 
 class NoReleaseError(TacitError):
@@ -48,6 +52,22 @@ class WorkingPapers:
     problem: Problem
     outcome: Outcome
     audit: Audit
+
+    def perturbation(self) -> list[LevelChange]:
+        """How far published values are from the true ones, for each level of each hierarchy.
+
+        Confidential like all of the papers: where a level has few cells, it tells their true
+        values.
+
+        Raises:
+            InputError: The method does not change values.
+        """
+        from tacit.methods.perturbation import perturbation
+
+        solution = self.outcome.solution
+        if not isinstance(solution, Values):
+            raise InputError(f"method {self.outcome.method} does not change values")
+        return perturbation(self.problem if self.table is None else self.table, solution)
 
     def __repr__(self) -> str:
         return "WorkingPapers(confidential)"

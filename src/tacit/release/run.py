@@ -85,7 +85,9 @@ def _why_none(outcome: Outcome) -> str:
         reason = outcome.message.replace("\n", "\n  ")
         return f"no safe outcome exists:\n  {reason}"
     told = f"\n  {outcome.message}" if outcome.message else ""
-    return f"stopped before any safe outcome was known; allow more time (time_limit){told}"
+    if outcome.cut_short:
+        return f"stopped before any safe outcome was known; allow more time (time_limit){told}"
+    return f"ended without a safe outcome{told or '; choose another algorithm'}"
 
 
 def _audited_attackers(outcome: Outcome, given: Sequence[Attacker]) -> Sequence[Attacker]:

@@ -114,6 +114,11 @@ def _lead(release: Release) -> str:
         "adjust": "Values are changed, as little as possible, so that nobody is given away.",
         "round": "Values are rounded, so that nobody is given away and all totals still add up.",
     }
+    if release.papers.outcome.algorithm == "random":
+        how["round"] = (
+            "Values are rounded at random, each for itself, so that nobody is given away. Totals "
+            "are rounded like all others: parts need not add up to them."
+        )
     cells = f"{counted(published.cell_count)} cells, made safe to publish."
     return f"{cells} {how.get(release.papers.outcome.method, '')}".strip()
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.errors import InputError
-from tacit.outcome import Values
 from tacit.problem import Booleans, Floats
 from tacit.release import Release
 from tacit.report.arrangement import levels_of
@@ -69,23 +67,18 @@ def perturbation_by_level(release: Release) -> Picture:
     Raises:
         InputError: The method does not change values.
     """
-    solution, problem = release.papers.outcome.solution, release.papers.problem
-    if not isinstance(solution, Values):
-        raise InputError(f"method {release.papers.outcome.method} does not change values")
-    size = np.abs(problem.value)
-    deviation = np.abs(solution.value - problem.value)
-    relative = np.divide(deviation, size, out=np.full(len(size), np.nan), where=size > 0)
+    has_dimensions = release.papers.table is not None
     bars, rows = [], []
-    for group, label, chosen in _levels(release):
-        known = relative[chosen & np.isfinite(relative)]
-        mean = float(known.mean()) if len(known) else 0.0
-        most = float(known.max()) if len(known) else 0.0
-        changed = int(np.count_nonzero(deviation[chosen]))
+    for change in release.papers.perturbation():
+        group = change.dimension if has_dimensions else ""
+        label = _level(change.level) if has_dimensions else _height(change.level)
+        # Of a level of nothing but zeros there are no shares.
+        mean, most = np.nan_to_num((change.mean_relative, change.max_relative)).tolist()
         told = f"mean {percent(mean)}, largest {percent(most)}"
         bars.append(Bar(label, (100 * mean,), told, group))
-        cells = int(np.count_nonzero(chosen))
         name = f"{group}, {label}" if group else label
-        rows.append((name, counted(cells), counted(changed), percent(mean), percent(most)))
+        counts = counted(change.cells), counted(change.changed)
+        rows.append((name, *counts, percent(mean), percent(most)))
     return Picture(
         "perturbation",
         "How far published values are from the true ones",
@@ -101,13 +94,22 @@ def perturbation_by_level(release: Release) -> Picture:
 def _levels(release: Release) -> list[tuple[str, str, Booleans]]:
     """Each dimension and level that has cells, and which cells these are."""
     published = release.published
-    found = []
+    found: list[tuple[str, str, Booleans]] = []
     for dimension in published.dimensions:
         level = levels_of(published, dimension)
-        for number in np.unique(level).tolist():
-            label = "total (level 0)" if number == 0 else f"level {number}"
-            found.append((dimension, label, level == number))
+        found += [
+            (dimension, _level(number), level == number) for number in np.unique(level).tolist()
+        ]
     return found or [("", "all cells", np.ones(published.cell_count, bool))]
+
+
+def _level(number: int) -> str:
+    return "total (level 0)" if number == 0 else f"level {number}"
+
+
+def _height(number: int) -> str:
+    """A level where there are no hierarchies, only relations."""
+    return f"{number} step{'s' * (number > 1)} up" if number else "finest cells"
 
 
 def _weight_lost(weight: Floats, chosen: Booleans, lost: Booleans) -> str:

@@ -91,11 +91,16 @@ def _given(
     held = p.must_publish if kept is None else kept | p.must_publish
     low, high = np.where(held, a, low), np.where(held, a, high)
     for at, (cell, sense) in enumerate(zip(p.sensitive.tolist(), senses, strict=True)):
-        slide = p.sliding_level[at]
+        up = max(p.upper_level[at], p.sliding_level[at])
+        down = max(p.lower_level[at], p.sliding_level[at])
+        if up == down == 0:
+            continue
+        if (up if sense > 0 else down) == 0:
+            return None
         if sense > 0:
-            low[cell] = max(low[cell], a[cell] + max(p.upper_level[at], slide))
+            low[cell] = max(low[cell], a[cell] + up)
         else:
-            high[cell] = min(high[cell], a[cell] - max(p.lower_level[at], slide))
+            high[cell] = min(high[cell], a[cell] - down)
     if (low > high).any():
         return None
     A, one = p.relations.toarray(), np.eye(n)
@@ -171,7 +176,9 @@ def assert_sound(
     moved = x[problem.sensitive] - a[problem.sensitive]
     up = np.maximum(problem.upper_level, problem.sliding_level)
     down = np.maximum(problem.lower_level, problem.sliding_level)
-    assert ((moved >= up - 1e-8 * scale) | (-moved >= down - 1e-8 * scale)).all()
+    above = (up > 0) & (moved >= up - 1e-8 * scale)
+    below = (down > 0) & (-moved >= down - 1e-8 * scale)
+    assert (above | below | ((up == 0) & (down == 0))).all()
     report = outcome.report
     assert report.objective is not None
     assert report.bound <= report.objective

@@ -137,6 +137,66 @@ def test_cells_in_each_others_way_are_named() -> None:
     assert "without protecting" in outcome.message or "cannot be protected" in outcome.message
 
 
+def test_senses_towards_a_side_without_a_level_are_refused() -> None:
+    """A cell that is protected on one side only cannot be sent to the other."""
+    problem = FIGURE_16.problem.replace(sensitive=[6], lower_level=[0], upper_level=[5])
+    with pytest.raises(InputError, match="no protection level"):
+        adjust(problem, senses=[-1])
+    assert_sound(adjust(problem, senses=[1]), problem)
+
+
+def test_a_cell_without_any_level_may_stay() -> None:
+    """Nothing is asked for, so nothing changes."""
+    problem = FIGURE_16.problem.replace(sensitive=[6], lower_level=[0], upper_level=[0])
+    outcome = adjust(problem)
+    assert outcome.report.objective == 0
+    assert (published(outcome) == problem.value).all()
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+def test_whole_tables_stay_whole(norm: Any) -> None:
+    """Levels with decimals leave none in a table of whole numbers, unless they are wanted."""
+    problem = random_problem(4, "3d", sensitive=4)
+    problem = problem.replace(
+        lower_level=problem.lower_level + 0.3, upper_level=problem.upper_level + 0.7
+    )
+    outcome = adjust(problem, norm=norm, time_limit=20)
+    assert_sound(outcome, problem)
+    x = published(outcome)
+    assert (x == np.rint(x)).all()
+    assert outcome.message == ""
+    loose = adjust(problem, norm=norm, integer=False, time_limit=20)
+    assert_sound(loose, problem)
+    assert (published(loose) != np.rint(published(loose))).any()
+    assert loose.report.objective is not None
+    assert outcome.report.objective is not None
+    assert loose.report.objective < outcome.report.objective
+
+
+def test_decimals_are_announced_where_whole_numbers_are_impossible() -> None:
+    """A level that fits its room but for its decimals is met with decimals, and said so."""
+    problem = Problem(
+        value=[10, 10, 20],
+        relations=[[1, 1, -1]],
+        sensitive=[0],
+        lower=[8.5, 0, 20],
+        upper=[11.5, 20, 20],
+        lower_level=[1.2],
+        upper_level=[1.2],
+    )
+    outcome = adjust(problem)
+    assert_sound(outcome, problem)
+    assert "decimals" in outcome.message
+    assert adjust(problem, integer=True).status is Status.INFEASIBLE
+
+
+def test_integer_is_for_whole_tables() -> None:
+    """Whole numbers cannot be asked of a table that has decimals."""
+    problem = FIGURE_16.problem
+    with pytest.raises(InputError, match="decimals"):
+        adjust(problem.replace(value=problem.value / 8, upper=np.full(16, np.inf)), integer=True)
+
+
 class _Impatient(Observer):
     """Stops at the first table."""
 

@@ -51,7 +51,14 @@ def test_other_norms(kind: str, norm: Any) -> None:
     expected = obvious_optimum(problem, norm)
     assert expected is not None
     for algorithm in ALGORITHMS:
-        outcome = adjust(problem, algorithm=algorithm, norm=norm, gap=1e-5, time_limit=20)  # type: ignore[arg-type]
+        outcome = adjust(
+            problem,
+            algorithm=algorithm,  # type: ignore[arg-type]
+            norm=norm,
+            integer=False,
+            gap=1e-5,
+            time_limit=20,
+        )
         assert_sound(outcome, problem)
         assert outcome.report.objective == pytest.approx(expected, rel=2e-4)
         assert outcome.report.bound == pytest.approx(expected, rel=2e-4)
@@ -76,13 +83,51 @@ def test_whole_numbers(kind: str) -> None:
     )
     expected = obvious_optimum(problem, integer=True)
     assert expected is not None
-    for algorithm in ("auto", "milp", "descent"):
-        outcome = adjust(problem, integer=True, algorithm=algorithm, gap=1e-6, time_limit=20)
+    for integer in (True, None):
+        for algorithm in ("auto", "milp", "benders", "descent"):
+            outcome = adjust(
+                problem,
+                integer=integer,
+                algorithm=algorithm,
+                gap=1e-6,
+                time_limit=20,
+            )
+            assert_sound(outcome, problem)
+            x = published(outcome)
+            assert (x == np.rint(x)).all()
+            if algorithm != "descent":
+                assert outcome.status is Status.OPTIMAL
+                assert outcome.report.objective == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["2d", "3d"])
+def test_the_largest_deviation_in_whole_numbers(kind: str) -> None:
+    """Where the closest table would have decimals, the closest whole one is found and proven."""
+    problem = random_problem(7, kind, sensitive=4)
+    expected = obvious_optimum(problem, "linf", integer=True)
+    outcome = adjust(problem, norm="linf", gap=1e-6, time_limit=20)
+    assert_sound(outcome, problem)
+    assert outcome.status is Status.OPTIMAL
+    assert outcome.report.objective == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_levels_on_one_side(seed: int) -> None:
+    """Cells with a level on one side only go there, at the least cost."""
+    problem = random_problem(seed, "2d", sensitive=4)
+    zero = np.random.default_rng(seed).integers(0, 3, 4)
+    problem = problem.replace(
+        lower_level=np.where(zero == 0, 0.0, problem.lower_level),
+        upper_level=np.where(zero == 1, 0.0, problem.upper_level),
+    )
+    expected = obvious_optimum(problem)
+    for algorithm in ALGORITHMS:
+        outcome = adjust(problem, algorithm=algorithm, gap=1e-7, time_limit=20)  # type: ignore[arg-type]
+        if expected is None:
+            assert outcome.status is Status.INFEASIBLE
+            continue
         assert_sound(outcome, problem)
-        x = published(outcome)
-        assert (x == np.rint(x)).all()
-        if algorithm != "descent":
-            assert outcome.report.objective == pytest.approx(expected, rel=1e-6)
+        assert outcome.report.objective == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

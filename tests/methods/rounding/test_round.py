@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from decimal import Decimal
 from typing import Any
 
 import hypothesis.strategies as st
@@ -357,6 +358,24 @@ def test_ctrl_c_is_no_accident(algorithm: Any) -> None:
     )
     assert outcome.stopped_by in ("user", "gap")
     assert outcome.solution is None or audit(three_dimensional((5, 5, 5)), outcome).safe
+
+
+@pytest.mark.parametrize("base", [0.1, 0.7, 0.05, 1e-7, 2.5, 3.0])
+def test_multiples_are_the_numbers_that_one_would_write(base: float) -> None:
+    """Published values have no more digits than a multiple of the base has in decimals."""
+    value = np.array([50.83, 7.29, 0.14, 1234.561])
+    lattice = Lattice(Problem(value=value), np.ones(4), RoundOptions(base=base), 1)
+    found = lattice.values_of(lattice.floor + 1).value.tolist()
+    written = [float(Decimal(repr(base)) * (count + 1)) for count in lattice.floor.tolist()]
+    assert found == written
+
+
+def test_bases_that_decimals_cannot_hold_are_multiplied_as_they_are() -> None:
+    """Where numbers are too large to be exact, a multiple is what floating-point numbers say."""
+    problem = Problem(value=[1e9])
+    lattice = Lattice(problem, np.ones(1), RoundOptions(base=1 / 3), 1)
+    counts = lattice.floor + 1
+    assert lattice.values_of(counts).value.tolist() == (counts * (1 / 3)).tolist()
 
 
 def test_right_hand_sides_must_be_multiples() -> None:

@@ -123,6 +123,8 @@ def _options(arguments: argparse.Namespace, job: Job | None) -> dict[str, dict[s
     if job is not None and job.method in names:
         own = {name: given for name, given in job.options.items() if name not in _COMMON}
         found[job.method] = own
+        if arguments.weights is not None:
+            own.pop("weights", None)
         if any(label.startswith(f"{job.method}:") for label in arguments.methods):
             own.pop("algorithm", None)
     for label, name, given in arguments.option:

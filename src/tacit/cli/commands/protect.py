@@ -51,6 +51,8 @@ _OPTIONS = (
     "radius",
 )
 """Arguments that are options of a method; those not typed are left to the job or the method."""
+_PUBLISHES = {"suppress": "pattern", "adjust": "table", "round": "rounding"}
+"""What methods look for, where there is a word for it."""
 _MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)}
 
 
@@ -180,11 +182,15 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     _check_reports(arguments)
     presentation = _presentation(arguments, job)
-    if _pattern(out) is not None and method != "suppress":
+    if out is not None and _pattern(out) is not None and method != "suppress":
+        told = "a list of suppressed cells", "write another format, or JSON"
+        if out.name.lower().endswith(_JJ):
+            told = (
+                "a JJ file with the true values",
+                f"leave {_CONFIDENTIAL!r} out of its name to write what is published",
+            )
         raise InputError(
-            f"a list of suppressed cells does not say what method {method} publishes; write "
-            "another format, or JSON",
-            path=out,
+            f"{told[0]} does not say what method {method} publishes; {told[1]}", path=out
         )
     if job is None:
         refuse_unwritable(
@@ -256,6 +262,11 @@ def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dic
             raise InputError(
                 f"{name} is given by --option and by an option of its own; leave one out"
             )
+    if arguments.weights is not None:
+        if "weights" in named:
+            raise InputError("weights is given by --option and by --weights; leave one out")
+        # What is typed counts more than what is written in the job.
+        options.pop("weights", None)
     options |= named
     kind.from_mapping(options)
     algorithm = options.get("algorithm", "auto")
@@ -382,16 +393,19 @@ def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> in
     named = [str(output) for output in outputs if output is not None]
     unwritten = f"; {', '.join(named)} {'was' if len(named) == 1 else 'were'} not written"
     unwritten = unwritten if named else ""
+    what = _PUBLISHES.get(outcome.method, "publication")
     if outcome.status is Status.INFEASIBLE:
         reason = outcome.message.replace("\n", "\n  ")
-        print(f"tacit: {path}: no safe pattern exists{unwritten}:\n  {reason}", file=sys.stderr)
+        print(f"tacit: {path}: no safe {what} exists{unwritten}:\n  {reason}", file=sys.stderr)
         return ExitCode.NO_SAFE_OUTCOME
     told = f"\n  {outcome.message}" if outcome.message else ""
-    print(
-        f"tacit: {path}: stopped before any safe pattern was known{unwritten}; allow more time "
-        f"with --time-limit{told}",
-        file=sys.stderr,
-    )
+    if outcome.cut_short:
+        ended = f"stopped before any safe {what} was known{unwritten}; allow more time with "
+        ended += "--time-limit"
+    else:
+        ended = f"ended without a safe {what}{unwritten}"
+        ended += "" if told else "; choose another algorithm"
+    print(f"tacit: {path}: {ended}{told}", file=sys.stderr)
     return ExitCode.STOPPED
 
 

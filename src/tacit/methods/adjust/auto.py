@@ -6,7 +6,7 @@ from tacit.methods.adjust.descent import improve
 from tacit.methods.adjust.milp import branch_and_bound
 from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.methods.adjust.senses import SenseProgram, first_table, second_table
 
 _FIRST = 0.15
 """Share of the time that branch and bound gets before senses are improved at length."""
@@ -27,10 +27,11 @@ def auto(search: Search) -> None:
         search.finished()
         return
     program = SenseProgram(search)
-    first_tables(search, program)
+    first_table(search, program)
     if search.finished():
         return
     relaxation = relax(search)
+    second_table(search, program)
     if search.finished():
         return
     is_large = search.model.A.nnz > _LARGE

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
+from tacit.methods.adjust.milp import branch_and_bound
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.quadratic import Squares
@@ -25,8 +26,13 @@ from tacit.solver.highs_mip import HighsMip, WholeSolution
 
 
 def benders(search: Search) -> None:
-    """Master and subproblem in turn until they agree."""
+    """Master and subproblem in turn until they agree.
+
+    Where whole numbers are asked for and the best senses do not yield them, the mixed-integer
+    programme has the last word.
+    """
     model = search.model
+    seen: set[bytes] = set()
     program = SenseProgram(search)
     squares = Squares(search) if model.norm == "l2" else None
     if squares is None:
@@ -42,12 +48,18 @@ def benders(search: Search) -> None:
             senses = master.senses()
             if senses is None:
                 return
+        if model.integer and senses.tobytes() in seen:
+            branch_and_bound(search, None)
+            return
+        seen.add(senses.tobytes())
         found = _closest(program, squares, senses)
         if found is None:
             prices = violation.prices(senses)
             if prices is None:
                 # Out of time, or beyond the reach of numbers: nothing is known of these senses.
-                break
+                if squares is None and not search.finished():
+                    branch_and_bound(search, None)
+                return
             master.add(prices, np.zeros(model.size), rules_out=True)
         else:
             search.offer(found[0])

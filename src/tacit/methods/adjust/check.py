@@ -36,6 +36,9 @@ def faults(
     terms = terms + np.abs(problem.rhs)
     # The true table may itself miss its relations by a hair.
     missed = np.maximum(tolerance * terms, 1.001 * np.abs(problem.residual()))
+    if integer:
+        # Sums of whole numbers hold or do not, however large they are.
+        missed = np.minimum(missed, 0.25)
     broken = np.flatnonzero(np.abs(problem.residual(x)) > missed)
     if len(broken):
         found.append(f"relation {broken[0]} does not hold")
@@ -54,9 +57,12 @@ def faults(
     moved = x[s] - a[s]
     # A difference of two numbers is known no better than their last digits.
     blur = 4 * np.finfo(float).eps * size[s]
-    up = np.maximum(problem.upper_level, problem.sliding_level) * (1 - tolerance) - blur
-    down = np.maximum(problem.lower_level, problem.sliding_level) * (1 - tolerance) - blur
+    up = np.maximum(problem.upper_level, problem.sliding_level)
+    down = np.maximum(problem.lower_level, problem.sliding_level)
+    # A side without a level is no way out, unless there is none on either side.
+    reached_above = (up > 0) & (moved >= up * (1 - tolerance) - blur)
+    reached_below = (down > 0) & (-moved >= down * (1 - tolerance) - blur)
     near = np.zeros(problem.cell_count, bool)
-    near[s] = (moved < up) & (-moved < down)
+    near[s] = ((up > 0) | (down > 0)) & ~reached_above & ~reached_below
     report(near, "too close to its true value")
     return found

@@ -106,7 +106,13 @@ class Blocks:
         inside = self._block(seed)
         own = model.place[inside]
         own = own[own >= 0]
-        program = Program(model, inside=inside, held=search.best, cutoff=search.objective)
+        program = Program(
+            model,
+            inside=inside,
+            held=search.best,
+            cutoff=search.objective,
+            whole=model.integer,
+        )
         began = search.seconds
         found = _solved(program, search.best, min(seconds, _SECONDS), search)
         took = search.seconds - began

@@ -92,7 +92,8 @@ def _fewest(search: Search) -> Integers | None:
     """The fewest sensitive cells to leave out so that a table exists; None if not found."""
     model = search.model
     # What is closest does not matter, and the rows of senses are then the last ones.
-    program = Program(replace(model, norm="l1"), polygons=False)
+    program = Program(replace(model, norm="l1"), polygons=False, whole=model.integer)
+    unit = 1.0 if model.integer else model.unit
     k = len(model.sensitive)
     width = program.rows.shape[1]
     # With its last column at 1, each of the four rows that bind a cell to its sense lets go.
@@ -103,10 +104,10 @@ def _fewest(search: Search) -> Integers | None:
     up, down = up[model.sensitive], down[model.sensitive]
     n = model.size
     upper = program.upper.copy()
-    upper[model.sensitive], upper[n + model.sensitive] = up / model.unit, down / model.unit
+    upper[model.sensitive], upper[n + model.sensitive] = up / unit, down / unit
     rise = np.where(model.may_rise, model.rise, 0.0)
     fall = np.where(model.may_fall, model.fall, 0.0)
-    give = np.concatenate([rise, -up, fall, -down]) / model.unit
+    give = np.concatenate([rise, -up, fall, -down]) / unit
     slack = sparse.csr_array(
         (give, (last + np.arange(4 * k), own)), shape=(program.rows.shape[0], k)
     )

@@ -34,15 +34,29 @@ def branch_and_bound(
     """Solve the whole programme; its bound and its tables are taken note of along the way.
 
     Only those rows of polygons are written that carry a price in the relaxation: the others
-    would slow the solver down for nothing.
+    would slow the solver down for nothing. Whole numbers are mostly found without asking for
+    them; where they are not, they are asked for once all else is settled.
     """
+    until = search.seconds + seconds
     polygons: Booleans | bool = True if relaxation is None else relaxation.tight
-    program = Program(search.model, polygons=polygons, held=search.best, cutoff=search.objective)
+    asks_scip = search.options.solver == "scip"
+    if not (search.model.integer and asks_scip):
+        is_settled = _solve(search, polygons, until, whole=False)
+        if not (search.model.integer and is_settled) or search.finished():
+            return
+    _solve(search, polygons, until, whole=True)
+
+
+def _solve(search: Search, polygons: Booleans | bool, until: float, *, whole: bool) -> bool:
+    """Solve the whole programme, perhaps in whole numbers; True if nothing is left to find."""
+    program = Program(
+        search.model, polygons=polygons, held=search.best, cutoff=search.objective, whole=whole
+    )
     if search.options.solver == "scip":
         from tacit.methods.adjust.scip import minimise_with_scip
 
         minimise_with_scip(search, program)
-        return
+        return False
     mip = HighsMip(
         program.rows,
         row_lower=program.row_lower,
@@ -61,21 +75,22 @@ def branch_and_bound(
     search.iterations += 1
     try:
         found = mip.minimise(
-            seconds=min(seconds, search.seconds_left),
+            seconds=min(max(until - search.seconds, 0.1), search.seconds_left),
             gap=0.5 * search.options.gap,
             start=None if search.best is None else program.vector(search.best),
             watch=watch,
         )
     except SolverError:
-        return
+        return False
     if found.status == "infeasible":
         if search.best is None:
             search.stopped_by = "infeasible"
         else:
             # Nothing is closer than the best.
             search.raise_bound(search.objective)
-        return
+        return False
     take_note(search, program, found.x, found.settled_bound)
+    return found.status == "optimal"
 
 
 def take_note(search: Search, program: Program, x: Floats | None, bound: float) -> None:

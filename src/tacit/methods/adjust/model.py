@@ -1,7 +1,8 @@
 """`Adjustment`: what all algorithms see of the problem: deviations, their limits and their cost.
 
 Deviations z = x - a as in paper 003, (17): A z = 0, every cell within its room up and down, and
-every sensitive cell at least its level above or below. Only cells that can move are here.
+every sensitive cell at least its level above or below. A side without a level is no way out: a
+cell with a level on one side only must go there. Only cells that can move are here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Adjustment:
     Attributes:
         problem: The table.
         norm: What is minimised.
-        integer: Whether deviations are such that published values are whole numbers.
+        integer: Whether deviations must be whole numbers; limits and levels are, then.
         cells: Numbers of the cells that can move, increasing.
         A: The relations among them.
         up: How far each of them may rise.
@@ -76,9 +77,7 @@ class Adjustment:
 
     @cached_property
     def unit(self) -> float:
-        """The size of a usual deviation, by which programmes are scaled; 1 for whole numbers."""
-        if self.integer:
-            return 1.0
+        """The size of a usual deviation, by which programmes are scaled."""
         return float(np.median(self.level)) if len(self.level) else 1.0
 
     @property
@@ -130,21 +129,24 @@ def build(
         up: How far each cell may rise, 0 for those that keep their value.
         down: How far each cell may fall.
         norm: What is minimised.
-        integer: Whether published values must be whole numbers.
+        integer: Whether deviations must be whole numbers.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
     """
     rise = np.maximum(problem.upper_level, problem.sliding_level)
     fall = np.maximum(problem.lower_level, problem.sliding_level)
-    # What may stay where it is need not move.
-    must = (rise > 0) & (fall > 0)
+    # Without any level a cell may stay where it is.
+    must = (rise > 0) | (fall > 0)
     own, rise, fall = problem.sensitive[must], rise[must], fall[must]
+    rise, fall = np.where(rise > 0, rise, np.inf), np.where(fall > 0, fall, np.inf)
     given = np.zeros(len(own), np.int64) if senses is None else senses[must]
     if integer:
-        a = problem.value
-        up, down = np.floor(a + up + _HAIR) - a, a - np.ceil(a - down - _HAIR)
-        rise = np.ceil(a[own] + rise - _HAIR) - a[own]
-        fall = a[own] - np.floor(a[own] - fall + _HAIR)
+        up, down = np.floor(up + _HAIR), np.floor(down + _HAIR)
+        rise, fall = np.ceil(rise - _HAIR), np.ceil(fall - _HAIR)
     up, down, fixed = _tightened(problem.relations, up, down)
+    if integer:
+        # Sums of whole numbers that were known but to a hair.
+        up, down = np.floor(up + _ROUNDING), np.floor(down + _ROUNDING)
+        fixed = (up == 0) & (down == 0)
     rise = np.where((rise <= up[own] * (1 + _HAIR)) & (given >= 0), rise, np.inf)
     fall = np.where((fall <= down[own] * (1 + _HAIR)) & (given <= 0), fall, np.inf)
     # Levels that touch the room but for rounding.
@@ -171,6 +173,7 @@ def build(
 
 
 _HAIR = 1e-9
+_ROUNDING = 1e-3
 _ROUNDS = 20
 
 

@@ -28,7 +28,8 @@ class AdjustOptions(Options):
         norm: What is minimised: the sum of weight * |deviation| (`l1`), of
             weight * deviation² (`l2`), or the largest weight * |deviation| (`linf`).
         weights: What a unit of deviation costs: as `given`, 1, the cell's value, or 1 / value.
-        integer: Publish whole numbers only.
+        integer: Publish whole numbers only. By default as the true table is: if all of its values
+            are whole numbers the published ones are, too.
         keep: Numbers of cells that keep their value.
         limits: The largest deviation as a share of the cell's value: one number for all cells
             that are not sensitive, or a table of cell numbers and shares.
@@ -41,7 +42,7 @@ class AdjustOptions(Options):
     algorithm: Algorithm = "auto"
     norm: Norm = "l1"
     weights: Weights = "given"
-    integer: bool = False
+    integer: bool | None = None
     keep: tuple[int, ...] = ()
     limits: float | dict[str, Any] | None = None
     prefer_totals: float = 1.0

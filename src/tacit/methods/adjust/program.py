@@ -23,6 +23,8 @@ from tacit.problem import Booleans, Floats, Integers
 
 _STEPS = 100_000
 """Steps to divide the sensitive cells of one relation."""
+_HAIR = 1e-6
+"""Bounds this little below a whole number are meant to be one."""
 _FAR = 100.0
 """How far a cell without limits may move, in sums of all levels."""
 
@@ -55,7 +57,8 @@ class Program:
     """Columns z+, z-, P (a relation each), y (a sensitive cell each; 1 rises), and for `linf`
     the largest weighted deviation.
 
-    Amounts are in units of the usual level, costs in units of the usual weight.
+    Amounts are in units of the usual level, or of 1 where they are whole numbers; costs are in
+    units of the usual weight.
 
     Attributes:
         inside: Places of the cells that may move.
@@ -80,6 +83,7 @@ class Program:
         undecided: Booleans | None = None,
         polygons: Booleans | bool = True,
         cutoff: float = np.inf,
+        whole: bool = False,
     ):
         """Write the programme down.
 
@@ -91,13 +95,15 @@ class Program:
             polygons: Whether to write the rows of polygons, or for which entries of the
                 relations.
             cutoff: Deviations of a better table cost less than this.
+            whole: Whether deviations are whole numbers, in a problem that asks for them.
         """
         self._model = model
         n_all, k_all = model.size, len(model.sensitive)
         self.inside = np.arange(n_all) if inside is None else np.sort(inside)
         self._held = np.zeros(n_all) if held is None else held
         free = np.ones(k_all, bool) if undecided is None else undecided
-        self._unit = model.unit
+        self._is_whole = whole
+        self._unit = 1.0 if whole else model.unit
         part = sparse.csr_array(model.columns[:, self.inside])
         rows = np.flatnonzero(np.diff(part.indptr) > 0)
         self._A = sparse.csr_array(part[rows])
@@ -122,6 +128,9 @@ class Program:
         up, down = model.up[self.inside] / unit, model.down[self.inside] / unit
         most = self._largest(cutoff, weight) / unit
         up, down = np.minimum(up, most), np.minimum(down, most)
+        if self._is_whole:
+            # Solvers lose their way where bounds of whole numbers are not.
+            up, down = np.floor(up + _HAIR), np.floor(down + _HAIR)
         self._rise, self._fall = model.rise[self.senses] / unit, model.fall[self.senses] / unit
         may_rise, may_fall = np.isfinite(self._rise), np.isfinite(self._fall)
         rises = self._held[self.inside[self._own]] > 0
@@ -136,7 +145,7 @@ class Program:
         self.cost = np.concatenate([weight, weight, np.zeros(m + k)]) / self.price
         self.whole = np.zeros(2 * n + m + k, bool)
         self.whole[2 * n + m :] = True
-        if model.integer:
+        if self._is_whole:
             self.whole[: 2 * n] = True
         if model.norm == "linf":
             self.cost[: 2 * n] = 0.0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, cast
 
@@ -14,13 +16,13 @@ from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.search import DECIMALS, Search
 from tacit.methods.adjust.totals import heights
 from tacit.methods.course import infeasible
-from tacit.methods.inputs import cell_mask, chosen_weights, refuse
+from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, Values
-from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Integers, Problem
 
 _ALGORITHMS = {
     "auto": ("tacit.methods.adjust.auto", "auto"),
@@ -41,7 +43,7 @@ def adjust(
     weights: Weights | npt.ArrayLike = "given",
     keep: npt.ArrayLike = (),
     limits: float | Mapping[Any, float] | npt.ArrayLike | None = None,
-    integer: bool = False,
+    integer: bool | None = None,
     prefer_totals: float = 1.0,
     senses: npt.ArrayLike | None = None,
     solver: Solver = "highs",
@@ -53,7 +55,8 @@ def adjust(
 
     The adjusted table adds up, stays within the bounds that everybody knows, and each sensitive
     cell lies at least its lower level below or its upper level above its true value (paper 003,
-    (16)). A sliding level is asked for on either side.
+    (16)). A sliding level is asked for on either side; a cell with a level on one side only must
+    move there.
 
     Args:
         problem: The table. Cells that must be published keep their value.
@@ -69,7 +72,9 @@ def adjust(
         limits: The largest deviation as a share of the cell's value: a number for all cells
             that are not sensitive, a mapping from cell numbers to shares, or an array with one
             share for each cell (inf where there is no limit).
-        integer: Publish whole numbers only.
+        integer: Publish whole numbers only. By default as the true table is: if all of its values
+            are whole numbers the published ones are, too, so that decimals do not show which
+            were changed. Levels are then rounded up, bounds and limits inwards.
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
@@ -90,6 +95,7 @@ def adjust(
     >>> outcome.status.value, outcome.report.objective
     ('optimal', 20.0)
     """
+    expect_problem(problem)
     kept = cell_mask(problem, np.asarray(keep, np.int64) if np.size(keep) == 0 else keep, "keep")
     named = isinstance(weights, str)
     chosen = AdjustOptions.from_mapping(
@@ -109,32 +115,41 @@ def adjust(
     refuse(problem, tolerance)
     weight = _weights(problem, weights, chosen.prefer_totals)
     most = _limits(problem, limits)
-    if chosen.integer:
-        _refuse_fractions(problem, kept)
+    is_whole = _is_whole(problem)
+    if chosen.integer and not is_whole:
+        _refuse_fractions(problem)
     kept = kept | problem.must_publish
     room = np.where(kept, 0.0, most)
     # A value a hair outside its bounds has no room on that side.
     up = np.minimum(np.maximum(problem.upper - problem.value, 0.0), room)
     down = np.minimum(np.maximum(problem.value - problem.lower, 0.0), room)
-    model = build(
-        problem,
-        weight,
-        up,
-        down,
-        norm=chosen.norm,
-        integer=chosen.integer,
-        senses=_senses(problem, senses),
-    )
+    given = _senses(problem, senses)
     observer = observer or Observer()
     observer.on_start("adjust")
-    search = Search(model, chosen, observer, kept=kept, most=most, tolerance=tolerance)
-    outcome = _searched(search)
+
+    def search_for(whole: bool, time_limit: float) -> Outcome:
+        model = build(problem, weight, up, down, norm=chosen.norm, integer=whole, senses=given)
+        if chosen.norm == "l2":
+            # The least squares have decimals; they are rounded at the end.
+            model = replace(model, integer=False)
+        limited = chosen.replace(time_limit=time_limit)
+        search = Search(model, limited, observer, kept=kept, most=most, tolerance=tolerance)
+        return _searched(search, whole=whole)
+
+    began = time.monotonic()
+    outcome = search_for(is_whole if chosen.integer is None else chosen.integer, chosen.time_limit)
+    if chosen.integer is None and is_whole and outcome.status is Status.INFEASIBLE:
+        left = max(0.1, chosen.time_limit - (time.monotonic() - began))
+        outcome = search_for(False, left)
+        if outcome.solution is not None:
+            outcome = replace(outcome, message=DECIMALS)
     observer.on_end(outcome)
     return outcome
 
 
-def _searched(search: Search) -> Outcome:
+def _searched(search: Search, *, whole: bool) -> Outcome:
     options = search.options
+    may_have_decimals = options.integer is None
 
     def hopeless(reasons: list[str]) -> Outcome:
         return infeasible("adjust", options.algorithm, options.seed, reasons, search.seconds)
@@ -149,11 +164,18 @@ def _searched(search: Search) -> Outcome:
             run = cast("Callable[[Search], None]", getattr(import_module(module), name))
             run(search)
         if search.stopped_by == "infeasible":
-            return hopeless(reasons_together(search))
+            if not may_have_decimals or search.with_decimals is None:
+                return hopeless(reasons_together(search))
+            search.stopped_by = "exhausted"
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.finished()
-    return _outcome(search)
+    message = ""
+    if whole and options.norm == "l2":
+        message = search.round_off()
+    elif whole and may_have_decimals:
+        message = search.settle_for_decimals()
+    return _outcome(search, message)
 
 
 def _certain(search: Search) -> float:
@@ -218,20 +240,36 @@ def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers | None:
         raise InputError(f"senses needs {len(problem.sensitive)} entries, one a sensitive cell")
     if not np.isin(given, (-1, 0, 1)).all():
         raise InputError("senses must be 1 (rises), -1 (falls) or 0 (either)")
+    down = np.maximum(problem.lower_level, problem.sliding_level) > 0
+    up = np.maximum(problem.upper_level, problem.sliding_level) > 0
+    astray = ((given > 0) & down & ~up) | ((given < 0) & up & ~down)
+    if astray.any():
+        raise InputError(
+            "senses send cells to a side where they have no protection level; they are protected "
+            f"on the other side only: {problem.name_cells(problem.sensitive[astray])}"
+        )
     return given.astype(np.int64)
 
 
-def _refuse_fractions(problem: Problem, kept: Booleans) -> None:
-    held = kept | problem.must_publish
-    broken = np.flatnonzero(held & (problem.value != np.rint(problem.value)))
-    if len(broken):
-        raise InputError(
-            "an integer table cannot keep values that are not whole numbers: "
-            f"{problem.name_cells(broken)}"
+def _is_whole(problem: Problem) -> bool:
+    """Whether all values, and what is added up of them, are whole numbers."""
+    whole = (problem.value, problem.relations.data)
+    return all(bool((each == np.rint(each)).all()) for each in whole)
+
+
+def _refuse_fractions(problem: Problem) -> None:
+    broken = np.flatnonzero(problem.value != np.rint(problem.value))
+    raise InputError(
+        "integer is for tables of whole numbers; round the table first, or leave the option out "
+        + (
+            f"(there are decimals: {problem.name_cells(broken)})"
+            if len(broken)
+            else "(relations have coefficients that are not whole numbers)"
         )
+    )
 
 
-def _outcome(search: Search) -> Outcome:
+def _outcome(search: Search, message: str) -> Outcome:
     options, problem = search.options, search.model.problem
     status, solution, checked, objective = Status.INTERRUPTED, None, None, None
     if search.values is not None:
@@ -243,7 +281,7 @@ def _outcome(search: Search) -> Outcome:
                 f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
             )
         objective = search.objective
-        reached = search.gap <= options.gap
+        reached = search.gap <= options.gap and not message
         status = Status.OPTIMAL if reached else Status.FEASIBLE
         if reached:
             search.stopped_by = "gap"
@@ -256,4 +294,5 @@ def _outcome(search: Search) -> Outcome:
         algorithm=options.algorithm,
         seed=options.seed,
         audit=checked,
+        message=message,
     )

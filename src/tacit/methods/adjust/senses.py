@@ -20,6 +20,8 @@ _PATIENCE = 0.25
 """Share of the time left for the first solution; what takes longer is no use for many more."""
 _PROMPT = 0.05
 """A programme solved in this share of the time left may guide a dive of its own."""
+_DIVING = 0.15
+"""Share of the time left that such a dive gets."""
 _LARGE = 15_000
 """Programmes with more entries are solved from the inside the first time."""
 
@@ -145,7 +147,8 @@ class SenseProgram:
             self._started = status == "optimal"
             self._gave_up = status == "stopped"
             return self._started
-        return self._lp.solve_below(self._limit(rises, below), left) == "optimal"
+        # Dual steps from one decision to the next are few, or else too many.
+        return self._lp.solve_below(self._limit(rises, below), _PATIENCE * left) == "optimal"
 
     def _limit(self, rises: Booleans, below: float) -> float:
         """A cost in the programme's own measure."""
@@ -188,10 +191,18 @@ class SenseProgram:
 class Dive:
     """Senses decided a few at a time, each time after a look at the relaxation."""
 
-    def __init__(self, search: Search, program: SenseProgram):
+    def __init__(self, search: Search, program: SenseProgram, seconds: float = np.inf):
+        """Prepare to dive.
+
+        Args:
+            search: The run.
+            program: What is looked at.
+            seconds: Give up after this time.
+        """
         self._search = search
         self._program = program
         self._model = search.model
+        self._end = search.seconds + seconds
 
     def senses(self, share: float = _SHARE) -> Booleans | None:
         """Senses that can be met; None if the dive ended in a dead end."""
@@ -202,7 +213,7 @@ class Dive:
         rises, falls = domains.decided()
         if not self._program.solve(rises, falls):
             return None
-        while not self._search.out_of_time():
+        while not self._search.out_of_time() and self._search.seconds < self._end:
             undecided = np.flatnonzero(~rises & ~falls)
             if len(undecided) == 0:
                 return np.asarray(rises)
@@ -264,8 +275,8 @@ class Dive:
         return True
 
 
-def first_tables(search: Search, program: SenseProgram) -> None:
-    """Find a first safe table, if possible a good one, and offer it."""
+def first_table(search: Search, program: SenseProgram) -> None:
+    """Find a safe table and offer it."""
     model = search.model
     guide = program
     if program.is_large:
@@ -286,13 +297,24 @@ def first_tables(search: Search, program: SenseProgram) -> None:
         if search.best is not None:
             break
         share = max(0.02, share / 2)
-    if guide is program or search.best is None or search.finished():
+
+
+def second_table(search: Search, program: SenseProgram) -> None:
+    """Where the first table came by other weights, look for one by those that count."""
+    if not program.is_large or search.best is None or search.finished():
         return
-    began = search.seconds
+    model, began = search.model, search.seconds
     if not program.solve(model.senses(search.best)):
         return
     search.offer(program.deviations)
     if search.seconds - began < _PROMPT * search.seconds_left:
-        senses = Dive(search, program).senses(_SHARE / 2)
+        dive = Dive(search, program, _DIVING * search.seconds_left)
+        senses = dive.senses(_SHARE / 2)
         if senses is not None and program.solve(senses):
             search.offer(program.deviations)
+
+
+def first_tables(search: Search, program: SenseProgram) -> None:
+    """Find a first safe table, if possible a good one, and offer it."""
+    first_table(search, program)
+    second_table(search, program)

@@ -14,6 +14,8 @@ both sides are added up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,9 +29,15 @@ from tacit.problem import Booleans, Floats, Integers
 
 _VIOLATION = 1e-4
 """A cut is worth adding when it misses its level by more than this share."""
+_STEPS = 12
+"""Steps on the way inside, at most."""
 _FULLY = 0.5
 """From this x on a cell may be counted in full."""
 
+Cut = tuple[Integers, Floats, float]
+"""Columns, coefficients and right-hand side."""
+Cuts = tuple[sparse.csr_array[Any, Any], Floats]
+"""Rows `rows vector >= right`, and their right-hand sides."""
 Charges = tuple[float, Integers, Floats]
 """How far a request gets, and the ends that prove it with what they are charged."""
 
@@ -49,21 +57,64 @@ class MixedSeparation:
         self._size = model.size + int((columns >= 0).sum())
         self._sides = [_Sides(model, rival) for rival in model.rivals]
 
-    def cuts(self, ends: Floats, x: Floats) -> tuple[sparse.csr_array[Any, Any], Floats]:
-        """Violated cuts `rows vector >= right` at some rooms and an x for each cell."""
-        rows: list[tuple[Integers, Floats]] = []
-        right: list[float] = []
+    def cuts(self, ends: Floats, x: Floats) -> Cuts:
+        """Violated cuts at some rooms and an x for each cell."""
+        found = _Collected(self._size)
         for sides in self._sides:
-            for level, charges in sides.missed(ends, x):
-                cut = self._best(sides.rival, level, charges, ends, x)
-                if cut is not None:
-                    rows.append(cut[:2])
-                    right.append(cut[2])
-        pointer = np.concatenate([[0], np.cumsum([len(columns) for columns, _ in rows])])
-        columns = np.concatenate([np.zeros(0, np.int64), *(columns for columns, _ in rows)])
-        data = np.concatenate([np.zeros(0), *(data for _, data in rows)])
-        shape = (len(right), self._size)
-        return sparse.csr_array((data, columns, pointer), shape=shape), np.array(right)
+            for request in sides.requests:
+                charges = sides.missed(request, ends, x)
+                if charges is not None:
+                    found.put(self._best(sides.rival, request.level, charges, ends, x))
+        return found.matrix()
+
+    def approach(self, outer: Floats, inner: Floats, stop: Callable[[], bool]) -> tuple[Cuts, float]:
+        """Cuts on the way from a vector to one that is inside, each request on its own.
+
+        Where a level is out of reach, the cut is a line along the way: the next vector is where
+        that line meets its right-hand side (Newton's method), and the last cut found supports
+        what the request allows.
+
+        Args:
+            outer: Places of a point, and x of each cell that may be suppressed or not.
+            inner: The same, and safe, if x may be fractional.
+            stop: Asked often; True ends the round early.
+
+        Returns:
+            The cuts, and the share of the way after which all levels are within reach.
+        """
+        found = _Collected(self._size)
+        furthest = 0.0
+        first, last = self._split(outer), self._split(inner)
+        for sides in self._sides:
+            for request in sides.requests:
+                if stop():
+                    return found.matrix(), 1.0
+                share = 0.0
+                for _ in range(_STEPS):
+                    ends, x = (a + share * (b - a) for a, b in zip(first, last, strict=True))
+                    charges = sides.missed(request, ends, x)
+                    if charges is None:
+                        break
+                    cut = self._best(sides.rival, request.level, charges, ends, x)
+                    if cut is None:
+                        break
+                    found.put(cut)
+                    columns, data, right = cut
+                    here, there = float(data @ outer[columns]), float(data @ inner[columns])
+                    further = (right - here) / (there - here) if there > right else 1.0
+                    # The next vector lies further on, if only by rounding.
+                    share = min(1.0, max(share * (1 + 1e-6) + 1e-9, further))
+                    if share >= 1.0:
+                        break
+                furthest = max(furthest, share)
+        return found.matrix(), furthest
+
+    def _split(self, vector: Floats) -> tuple[Floats, Floats]:
+        x = np.ones(len(self._columns))
+        chosen = self._columns >= 0
+        x[chosen] = vector[self._columns[chosen]]
+        x[~chosen & ~self._model.is_always] = 0.0
+        return vector[: self._model.cell_ends], x
 
     def _best(
         self,
@@ -72,7 +123,7 @@ class MixedSeparation:
         charges: list[Charges],
         ends: Floats,
         x: Floats,
-    ) -> tuple[Integers, Floats, float] | None:
+    ) -> Cut | None:
         """The most violated choice between rooms and x, as columns, coefficients, right side."""
         charged = np.concatenate([each[1] for each in charges])
         charge = np.concatenate([each[2] for each in charges])
@@ -116,7 +167,7 @@ class MixedSeparation:
         share: Floats,
         settled: Integers,
         level: float,
-    ) -> tuple[Integers, Floats, float]:
+    ) -> Cut:
         rest = level - float(full[settled].sum())
         left: Booleans = np.ones(len(cells), bool)
         left[settled] = False
@@ -135,6 +186,37 @@ def _summed(place: Integers, data: Floats, count: int) -> Floats:
     return np.bincount(place, data, minlength=count).astype(np.float64)
 
 
+class _Collected:
+    """Collects cuts."""
+
+    def __init__(self, size: int):
+        self._size = size
+        self._cuts: list[Cut] = []
+
+    def put(self, cut: Cut | None) -> None:
+        """Add a cut, if there is one."""
+        if cut is not None:
+            self._cuts.append(cut)
+
+    def matrix(self) -> Cuts:
+        """All cuts."""
+        pointer = np.concatenate([[0], np.cumsum([len(cut[0]) for cut in self._cuts])])
+        columns = np.concatenate([np.zeros(0, np.int64), *(cut[0] for cut in self._cuts)])
+        data = np.concatenate([np.zeros(0), *(cut[1] for cut in self._cuts)])
+        shape = (len(self._cuts), self._size)
+        right = np.array([cut[2] for cut in self._cuts], np.float64)
+        return sparse.csr_array((data, columns, pointer), shape=shape), right
+
+
+@dataclass(frozen=True)
+class _Request:
+    """A level of a sensitive cell: one side's, or the sliding one of both."""
+
+    cell: int
+    level: float
+    numbers: tuple[int, ...]
+
+
 class _Sides:
     """One attacker's requests, by sensitive cell."""
 
@@ -145,33 +227,33 @@ class _Sides:
         problem = model.problem
         slides = dict(zip(problem.sensitive.tolist(), problem.sliding_level.tolist(), strict=True))
         # Both sides of a sliding level belong together; every other request is on its own.
-        self._together: list[tuple[int, float, list[int]]] = []
+        self.requests: list[_Request] = []
         pairs: dict[int, list[int]] = {}
         for number in np.lexsort((rival.sides, rival.cells)).tolist():
             cell = int(rival.cells[number])
             if rival.level[number] > 0:
-                self._together.append((cell, float(rival.level[number]), [number]))
+                self.requests.append(_Request(cell, float(rival.level[number]), (number,)))
             if rival.place[number] >= 0:
                 pairs.setdefault(cell, []).append(number)
-        self._together += [(cell, slides[cell], numbers) for cell, numbers in pairs.items()]
+        self.requests += [
+            _Request(cell, slides[cell], tuple(numbers)) for cell, numbers in pairs.items()
+        ]
 
-    def missed(self, ends: Floats, x: Floats) -> list[tuple[float, list[Charges]]]:
-        """Levels that are out of reach, and what proves it."""
-        found = []
-        for cell, level, numbers in self._together:
-            capacity = self._capacity(ends, x, level)
-            charges: list[Charges] = []
-            reached = 0.0
-            for number in numbers:
-                side = self._reach(number, capacity, level)
-                own = 2 * cell + (1 if self.rival.sides[number] < 0 else 0)
-                if len(numbers) > 1 and ends[own] < side[0]:
-                    side = float(ends[own]), np.array([own]), np.ones(1)
-                reached += side[0]
-                charges.append(side)
-            if reached < level * (1 - _VIOLATION):
-                found.append((level, charges))
-        return found
+    def missed(self, request: _Request, ends: Floats, x: Floats) -> list[Charges] | None:
+        """What proves that a level is out of reach; None if it is not."""
+        capacity = self._capacity(ends, x, request.level)
+        charges: list[Charges] = []
+        reached = 0.0
+        for number in request.numbers:
+            side = self._reach(number, capacity, request.level)
+            own = 2 * request.cell + (1 if self.rival.sides[number] < 0 else 0)
+            if len(request.numbers) > 1 and ends[own] < side[0]:
+                side = float(ends[own]), np.array([own]), np.ones(1)
+            reached += side[0]
+            charges.append(side)
+            if reached >= request.level * (1 - _VIOLATION):
+                return None
+        return charges
 
     def _capacity(self, ends: Floats, x: Floats, level: float) -> Floats:
         most = np.minimum(self.rival.room, level) * np.repeat(x, 2)

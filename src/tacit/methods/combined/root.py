@@ -13,6 +13,8 @@ from tacit.problem import Floats
 
 _PULL = 0.5
 """The share of the way that the inner point follows the best point of a round."""
+_AIR = 1.1
+"""How much wider than the best solution the vector inside is."""
 _WINDOW = 5
 """Rounds without progress after which the root is left."""
 _IMPROVING = 0.2
@@ -47,6 +49,8 @@ class Root:
         self._surroundings = surroundings
         self.inside = inside
         self._mixed = MixedSeparation(search.model, master.columns)
+        self._safe: Floats | None = None
+        self._drawn: Floats | None = None
         self._bound = self._improved_at = -np.inf
         # The first solution took about as long as others will.
         self._improving, self._lately = 0.0, search.seconds
@@ -83,9 +87,26 @@ class Root:
         return added + (0 if self._surroundings is None else self.cut_rooms())
 
     def cut_mixed(self) -> int:
-        """Cuts for rooms and patterns together at the relaxation's optimum."""
-        master = self._master
-        return master.add(*self._mixed.cuts(master.point, master.x))
+        """Cuts for rooms and patterns together on the way to a vector inside, which follows."""
+        search, master = self._search, self._master
+        self._draw_inside()
+        if self._safe is None:
+            return master.add(*self._mixed.cuts(master.point, master.x))
+        outer = master.vector
+        cuts, share = self._mixed.approach(outer, self._safe, search.out_of_time)
+        self._safe = self._safe + _PULL * (1 - share) * (outer - self._safe)
+        return master.add(*cuts)
+
+    def _draw_inside(self) -> None:
+        """A new best solution is the vector inside, opened a little."""
+        best, master = self._search.best, self._master
+        if best is None or best is self._drawn:
+            return
+        self._drawn = best
+        x = self._search.model.suppressed(best)[master.choices]
+        rooms = self._search.model.with_reaches(_AIR * best)
+        fresh = np.clip(np.concatenate([rooms, x]), 0.0, np.maximum(master.upper, master.lower))
+        self._safe = fresh if self._safe is None else 0.5 * (self._safe + fresh)
 
     def cut_cells(self, x: Floats) -> int:
         """Cuts for patterns at a vector."""

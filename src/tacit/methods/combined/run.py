@@ -17,7 +17,7 @@ from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
 from tacit.methods.course import infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, refuse
+from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.intervals.finish import published
 from tacit.methods.intervals.options import Algorithm
 from tacit.methods.intervals.run import end_weights, obstacles
@@ -86,6 +86,7 @@ def combined(
     >>> outcome.status.value, outcome.report.objective, len(outcome.suppressed)
     ('optimal', 46.0, 4)
     """
+    expect_problem(problem)
     chosen = CombinedOptions.from_mapping(
         {
             "algorithm": algorithm,

@@ -37,6 +37,9 @@ def tightened(search: Search, ends: Floats) -> Floats:
     limit = np.where(answer.answered, np.maximum(answer.limit, answer.amount), np.inf)
     places = np.concatenate([2 * cells, 2 * cells + 1])
     ends[places] = np.minimum(ends[places], limit)
+    # An end that differs from the value in the last digits only tells the value.
+    dust = 8 * np.spacing(np.abs(np.repeat(model.problem.value, 2)))
+    ends[ends <= dust] = 0.0
     return ends
 
 

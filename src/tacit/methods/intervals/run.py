@@ -14,7 +14,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.errors import ProblemError, TacitError
 from tacit.methods.course import infeasible
-from tacit.methods.inputs import cell_mask, chosen_weights, refuse
+from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.methods.intervals.finish import cost, published, tightened
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
 from tacit.methods.intervals.options import Algorithm, IntervalsOptions
@@ -79,6 +79,7 @@ def intervals(
     >>> outcome.status.value, outcome.report.objective
     ('optimal', 42.0)
     """
+    expect_problem(problem)
     chosen = IntervalsOptions.from_mapping(
         {
             "algorithm": algorithm,

@@ -43,7 +43,8 @@ class Search(Course):
         self._offered: Floats | None = None
         self._offered_objective = np.inf
         self._looked = 0.0
-        levels = np.concatenate([rival.targets(model.lower) for rival in model.rivals])
+        problem = model.problem
+        levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
         self._smallest = float(np.min(levels[levels > 0], initial=np.inf))
 
     @property

@@ -8,6 +8,7 @@ steps down from the multiple below the true value, the step to the one above, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from tacit.problem import Booleans, Floats, Integers, Problem
 
 _HAIR = 1e-9
 """A number of bases is whole when it is missed by this share of its size."""
+_EXACT_POWERS = 22
+"""Powers of ten up to this one are exact as floating-point numbers."""
+_EXACT_WHOLE = 2**53
+"""Whole numbers up to this one are."""
 
 
 class Lattice:
@@ -175,7 +180,7 @@ class Lattice:
 
     def values_of(self, counts: Integers) -> Values:
         """What is published, and what readers know of it."""
-        value = counts * self.base
+        value = _multiples(counts, self.base)
         # A cell that keeps its value keeps all its digits.
         return Values(
             np.where(self.is_multiple & (counts == self.floor), self.problem.value, value),
@@ -229,10 +234,25 @@ class Lattice:
         needed = float(np.max(p.lower_level + p.upper_level, initial=0.0))
         needed = max(needed, float(np.max(p.sliding_level, initial=0.0)))
         base = _next_round(max(needed / (2 * self.steps - 1), self.base))
-        steps = max(int(np.ceil((needed / self.base + 1) / 2)), self.steps + 1)
+        # As rough as the base: a number that just does would tell a level to within a base.
+        steps = _next_round(max(np.ceil((needed / self.base + 1) / 2), self.steps + 1))
         if base <= self.base:
-            return f"allow more steps, such as steps={steps}"
-        return f"take a larger base, such as base={base:g}, or more steps, such as steps={steps}"
+            return f"allow more steps, such as steps={steps:.0f}"
+        return (
+            f"take a larger base, such as base={base:g}, or more steps, such as steps={steps:.0f}"
+        )
+
+
+def _multiples(counts: Integers, base: float) -> Floats:
+    """Multiples of the base as one would write them: 508 times 0.1 is 50.8, to the last digit."""
+    _, digits, exponent = Decimal(repr(base)).as_tuple()
+    assert isinstance(exponent, int)
+    units = int("".join(map(str, digits)))
+    most = int(np.abs(counts).max(initial=0)) * units
+    if exponent >= 0 or exponent < -_EXACT_POWERS or most > _EXACT_WHOLE:
+        return np.asarray(counts * base, np.float64)
+    # Both numbers are exact, so that what is divided is the nearest to the true multiple.
+    return np.asarray(counts * units / 10.0**-exponent, np.float64)
 
 
 def _next_round(number: float) -> float:

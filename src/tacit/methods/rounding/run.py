@@ -11,7 +11,7 @@ from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.errors import ProblemError
 from tacit.methods.course import infeasible
-from tacit.methods.inputs import chosen_weights, refuse
+from tacit.methods.inputs import chosen_weights, expect_problem, refuse
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.methods.rounding.search import Search
@@ -79,6 +79,7 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     >>> outcome.status.value, outcome.report.objective
     ('optimal', 20.0)
     """
+    expect_problem(problem)
     chosen = RoundOptions.from_mapping(
         {
             "base": base,

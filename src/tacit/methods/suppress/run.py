@@ -13,7 +13,7 @@ from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.errors import TacitError
 from tacit.methods.course import infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, refuse
+from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
@@ -75,6 +75,7 @@ def suppress(
     >>> outcome.status.value, outcome.report.objective
     ('optimal', 4.0)
     """
+    expect_problem(problem)
     chosen = SuppressOptions.from_mapping(
         {"algorithm": algorithm, "time_limit": time_limit, "gap": gap, "seed": seed, **options}
     )
