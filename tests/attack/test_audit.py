@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from tacit import examples
 from tacit.attack.audit import Audit, audit
-from tacit.attack.knowledge import Attacker
+from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.io.jj import read_jj
 from tacit.observer import Observer
@@ -540,3 +540,20 @@ def test_an_audit_of_nothing_is_safe() -> None:
     assert found.safe
     assert agree(found.findings[0].upper, np.array([3.0, 3.0]), 1e-9)
     assert magnitude(found.problem) == 3.0
+
+
+def test_ends_that_differ_in_the_last_digit_are_the_value() -> None:
+    """Rounding of an end opens no room, and the audit of such intervals answers."""
+    problem = Problem(
+        value=[2740.1, 1000.2, 3740.3, 500.0, 4240.3],
+        relations=[[1, 1, -1, 0, 0], [0, 0, 1, 1, -1]],
+        sensitive=[0],
+        upper_level=[10],
+        upper=[9000] * 5,
+    )
+    upper = np.nextafter(problem.value, np.inf)
+    upper[[0, 2]] += 100.0
+    upper[4] += 100.0
+    known = Knowledge.of(problem, Intervals(problem.value, upper))
+    assert np.flatnonzero(known.up).tolist() == [0, 2, 4]
+    assert audit(problem, Intervals(problem.value, upper)).safe

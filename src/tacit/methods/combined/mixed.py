@@ -67,7 +67,9 @@ class MixedSeparation:
                     found.put(self._best(sides.rival, request.level, charges, ends, x))
         return found.matrix()
 
-    def approach(self, outer: Floats, inner: Floats, stop: Callable[[], bool]) -> tuple[Cuts, float]:
+    def approach(
+        self, outer: Floats, inner: Floats, stop: Callable[[], bool]
+    ) -> tuple[Cuts, float]:
         """Cuts on the way from a vector to one that is inside, each request on its own.
 
         Where a level is out of reach, the cut is a line along the way: the next vector is where
