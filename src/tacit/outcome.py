@@ -149,6 +149,8 @@ class Outcome:
         audit: The independent audit of the solution, once made.
         exposed: Where there is no solution because the method was stopped: sensitive cells that
             were still exposed, or not looked at, in what had been tried.
+        left_out: Of intervals: cells that are not published although their interval is a point,
+            because they are sensitive and ask for no protection beyond that.
     """
 
     status: Status
@@ -161,6 +163,7 @@ class Outcome:
     message: str = ""
     audit: Any = None
     exposed: tuple[int, ...] = ()
+    left_out: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         needs_solution = self.status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -181,5 +184,7 @@ class Outcome:
         if isinstance(self.solution, Suppression):
             return np.flatnonzero(self.solution.suppressed)
         if isinstance(self.solution, Intervals) and self.method == "combined":
-            return np.flatnonzero(self.solution.lower < self.solution.upper)
+            hidden = self.solution.lower < self.solution.upper
+            hidden[list(self.left_out)] = True
+            return np.flatnonzero(hidden)
         return np.zeros(0, np.int64)

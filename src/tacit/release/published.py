@@ -303,6 +303,7 @@ def seen(
         # An interval that tells no more than everybody knew is a suppressed cell.
         known = (solution.lower <= problem.lower) & (solution.upper >= problem.upper)
         blank = spread & known
+        blank[list(outcome.left_out)] = True
         ends = (
             np.where(blank, np.nan, solution.lower),
             np.where(blank, np.nan, solution.upper),

@@ -21,7 +21,7 @@ def auto(search: Search) -> None:
         _widths_alone(search)
         return
     patterns = Patterns(search)
-    patterns.first(seconds=0.1 * limit)
+    patterns.first(seconds=0.15 * limit)
     if search.finished():
         return
     surroundings, narrowest = None, None

@@ -19,8 +19,8 @@ from tacit.solver.highs import HighsModel
 
 Rows = sparse.csr_array[Any, Any]
 
-_PATIENCE = 10
-"""Rounds after which a cut that was never tight leaves the relaxation."""
+_PATIENCE = 3
+"""Rounds after which a cut that was never tight leaves the relaxation, for the first time."""
 _TURNS = 3
 """How often the relaxation is solved at once, with more links each time."""
 _MOST_COMPANY = 1000
@@ -217,10 +217,11 @@ class Master:
             self._seen.add(key)
             fresh.append(row)
             keys.append(key)
-            if key in self._gone:
-                # What comes back must stay longer, or it would come and go for ever.
-                self._gone.discard(key)
-                self._patience += 1
+        back = self._gone.intersection(keys)
+        if back:
+            # What comes back must stay longer, or it would come and go for ever.
+            self._gone -= back
+            self._patience += 1
         if fresh:
             chosen = sparse.csr_array(rows[fresh])
             self._append(chosen, right[fresh], keys=np.array(keys, np.int64))

@@ -18,11 +18,11 @@ from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.finish import published
+from tacit.methods.intervals.finish import left_out, published
 from tacit.methods.intervals.options import Algorithm
 from tacit.methods.intervals.run import end_weights, obstacles
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Report, Status
+from tacit.outcome import Outcome, Status
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
 
@@ -203,17 +203,11 @@ def _outcome(search: Search) -> Outcome:
         status=status,
         stopped_by=search.stopped_by or "exhausted",
         solution=solution,
-        report=Report(
-            objective=objective,
-            bound=search.bound,
-            seconds=search.seconds,
-            iterations=search.iterations,
-            cuts=search.cut_count,
-            trace=search.trace,
-        ),
+        report=search.report(objective),
         method="combined",
         algorithm=options.algorithm,
         seed=options.seed,
         message=message,
         audit=checked,
+        left_out=left_out(problem, solution),
     )

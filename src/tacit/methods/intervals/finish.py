@@ -9,7 +9,7 @@ from tacit.attack.sweep import Attack
 from tacit.errors import SolverError
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals
-from tacit.problem import Floats
+from tacit.problem import Floats, Problem
 
 _NEXT = 1e-9
 """An end this close to a shorter number, as a share of its size, may be moved there."""
@@ -67,6 +67,14 @@ def _multiple(end: Floats, step: float, outwards: np.ufunc) -> Floats:
     rounded = np.where(is_one, near, outwards(steps)) * step
     # Where the multiple falls short by rounding, the end itself is kept.
     return np.maximum(rounded, end) if outwards is np.ceil else np.minimum(rounded, end)
+
+
+def left_out(problem: Problem, solution: Intervals | None) -> tuple[int, ...]:
+    """Sensitive cells whose interval is a point, since they ask for no room: not published."""
+    if solution is None:
+        return ()
+    own = problem.sensitive
+    return tuple(own[solution.lower[own] >= solution.upper[own]].tolist())
 
 
 def cost(search: Search, solution: Intervals) -> float:

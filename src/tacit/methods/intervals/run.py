@@ -15,7 +15,7 @@ from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.errors import ProblemError, TacitError
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.finish import cost, published, tightened
+from tacit.methods.intervals.finish import cost, left_out, published, tightened
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
 from tacit.methods.intervals.options import Algorithm, IntervalsOptions
 from tacit.methods.intervals.search import Search, levels_against
@@ -269,4 +269,5 @@ def _outcome(search: Search) -> Outcome:
         algorithm=options.algorithm,
         seed=options.seed,
         audit=checked,
+        left_out=left_out(problem, solution),
     )
