@@ -40,7 +40,7 @@ def auto(search: Search) -> None:
         master.add_for_rooms(narrowest.rows, narrowest.right)
     inside = None if narrowest is None else narrowest.inside
     root = Root(search, master, patterns, surroundings, inside)
-    root.run(seconds=0.4 * limit)
+    root.run(seconds=0.3 * limit)
     if not search.finished() and not master.infeasible:
         Rounds(search, master, root, patterns).run(seconds=max(2.0, 0.15 * limit))
 
