@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Whoever starts the tests in the background may have had Ctrl-C ignored: some tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Timing on a shared machine says nothing about correctness; the same examples every run do.
 settings.register_profile("tacit", deadline=None, derandomize=True)
