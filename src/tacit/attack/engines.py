@@ -146,6 +146,9 @@ class LinearEngine:
     def reaches(self, requests: Requests) -> Reaches:
         """Answer all requests, starting from a cold model so that the answers do not depend on
         what was asked before.
+
+        Raises:
+            TimeUpError: The clocks around the caller ran out.
         """
         count, n = len(requests), len(self._component.up)
         amount = np.full(count, -1.0)

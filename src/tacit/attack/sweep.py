@@ -7,6 +7,7 @@ answer everywhere.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 
@@ -17,6 +18,7 @@ from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
+from tacit.clock import TimeUpError, check_time
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
 
@@ -69,7 +71,10 @@ class Attack:
             requests: What to find out.
             executor: Runs the chunks; by default they run here, one after the other.
             progress: Told how many requests have just been answered; returns True to stop.
-                What is then still open is marked as not answered.
+                What is then still open is marked as not answered, also where time ran out.
+
+        Raises:
+            TimeUpError: Time ran out (see `tacit.clock`), and no `progress` was given.
         """
         place = self.shrunk.place[requests.cells]
         m, n = self.shrunk.structure.A.shape
@@ -86,9 +91,10 @@ class Attack:
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
         chunks = self._chunks(place, requests.cells)
-        for (component, index), answer in zip(
-            chunks, self._run(chunks, requests, executor), strict=False
-        ):
+        answers = self._run(chunks, requests, executor)
+        if progress is not None:
+            answers = _in_time(answers)
+        for (component, index), answer in zip(chunks, answers, strict=False):
             amount[index], limit[index] = answer.amount, answer.limit
             answered[index] = True
             found = sparse.coo_array(answer.deviations)
@@ -159,6 +165,14 @@ class Attack:
         answer = self.reach(Requests.both_sides(cells), executor=executor)
         value = self._problem.value[cells]
         return value - answer.amount[len(cells) :], value + answer.amount[: len(cells)]
+
+
+def _in_time(answers: Iterator[Reaches]) -> Iterator[Reaches]:
+    """The answers that come before time runs out."""
+    with contextlib.suppress(TimeUpError):
+        for answer in answers:
+            yield answer
+            check_time()
 
 
 def solve_chunk(component: Component, requests: Requests, solver: SolverFactory) -> Reaches:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
+from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Report, Status, TracePoint
@@ -18,6 +18,8 @@ class Course:
     A method's `Search` adds what it searches for. Losses are minimised.
 
     Attributes:
+        clock: The time there is. The search runs inside it, and keeps as `clock.reserve` what the
+            steps after the search will take.
         observer: Who listens; may stop the search.
         objective: The loss of the best solution so far; inf without one.
         bound: No safe solution loses less.
@@ -28,24 +30,24 @@ class Course:
 
     def __init__(self, options: Options, observer: Observer | None = None, *, bound: float = 0.0):
         self._limits = options
+        self.clock = Clock(options.time_limit)
         self.observer = observer or Observer()
         self.objective = np.inf
         self.bound = bound
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
-        self._start = time.monotonic()
         self._trace: list[TracePoint] = []
 
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self._start
+        return self.clock.seconds
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until the time limit, never below zero."""
-        return max(0.0, self._limits.time_limit - self.seconds)
+        """Seconds until the search must end, never below zero."""
+        return self.clock.left
 
     @property
     def trace(self) -> tuple[TracePoint, ...]:
@@ -71,7 +73,7 @@ class Course:
             self.stopped_by = "gap"
         elif self.observer.should_stop():
             self.stopped_by = "user"
-        elif self.seconds >= self._limits.time_limit:
+        elif self.clock.is_up:
             self.stopped_by = "time"
         return bool(self.stopped_by)
 

@@ -14,6 +14,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from tacit.clock import TimeUpError, check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Floats, Integers
 
@@ -70,6 +71,7 @@ class HighsModel:
         cost: Floats | None = None,
         tolerance: float = 1e-9,
     ):
+        self._time_limit = np.inf
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types
         settings: dict[str, Any] = {
             "output_flag": False,
@@ -103,7 +105,21 @@ class HighsModel:
 
     def set_option(self, name: str, setting: Any) -> None:
         """Set one of HiGHS' own options."""
+        if name == "time_limit":
+            self._time_limit = float(setting)
         self._check(self._highs.setOptionValue(name, setting), f"option {name}")
+
+    def _limit_time(self) -> None:
+        """Give the next run no more time than the clocks around the caller have left.
+
+        Raises:
+            TimeUpError: Nothing is left.
+        """
+        check_time()
+        # HiGHS counts all seconds since the first run.
+        last = float(self._highs.getRunTime()) + time_left()
+        limit = min(self._time_limit, last)
+        self._check(self._highs.setOptionValue("time_limit", limit), "option time_limit")
 
     def set_cost(self, columns: Integers, cost: Floats) -> None:
         """Change the cost of some columns."""
@@ -152,6 +168,7 @@ class HighsModel:
 
         Raises:
             SolverError: The solver broke down; asking again cold may help.
+            TimeUpError: The clocks around the caller ran out; see `tacit.clock`.
         """
         name = self._run(cold, strategy)
         if name not in ("optimal", "infeasible", "unbounded"):
@@ -170,8 +187,11 @@ class HighsModel:
         if cold:
             self._check(self._highs.clearSolver(), "a cold start")
         self.set_option("simplex_strategy", _STRATEGY[strategy])
+        self._limit_time()
         self._check(self._highs.run(), "to solve the model")
         status = self._highs.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit and time_left() <= 0:
+            raise TimeUpError
         return str(_STATUS.get(status, self._highs.modelStatusToString(status)))
 
 

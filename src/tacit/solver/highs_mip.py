@@ -16,6 +16,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
@@ -119,13 +120,15 @@ class HighsMip(HighsModel):
 
         Raises:
             SolverError: The solver broke down.
+            TimeUpError: The clocks around the caller ran out before it began.
         """
         if self._left_behind:
             raise SolverError("the solver has not come back from its last run")
         if self._highs.getNumCol() == 0:
             return self._nothing()
+        check_time()
         self._check(self._highs.clearSolver(), "a fresh start")
-        self.set_option("time_limit", float(np.clip(seconds, 0.01, 1e8)))
+        self.set_option("time_limit", float(np.clip(min(seconds, time_left()), 0.01, 1e8)))
         self.set_option("mip_rel_gap", gap)
         if start is not None:
             given = np.flatnonzero(~np.isnan(start)).astype(np.int32)

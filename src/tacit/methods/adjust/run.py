@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.attack.audit import audit
+from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
@@ -136,11 +136,10 @@ def adjust(
         search = Search(model, limited, observer, kept=kept, most=most, tolerance=tolerance)
         return _searched(search, whole=whole)
 
-    began = time.monotonic()
+    clock = Clock(chosen.time_limit)
     outcome = search_for(is_whole if chosen.integer is None else chosen.integer, chosen.time_limit)
     if chosen.integer is None and is_whole and outcome.status is Status.INFEASIBLE:
-        left = max(0.1, chosen.time_limit - (time.monotonic() - began))
-        outcome = search_for(False, left)
+        outcome = search_for(False, max(0.1, clock.left))
         if outcome.solution is not None:
             outcome = replace(outcome, message=DECIMALS)
     observer.on_end(outcome)
@@ -155,14 +154,15 @@ def _searched(search: Search, *, whole: bool) -> Outcome:
         return infeasible("adjust", options.algorithm, options.seed, reasons, search.seconds)
 
     try:
-        reasons = obstacles(search)
-        if reasons:
-            return hopeless(reasons)
-        search.raise_bound(_certain(search))
-        if not _is_settled(search):
-            module, name = _ALGORITHMS[options.algorithm]
-            run = cast("Callable[[Search], None]", getattr(import_module(module), name))
-            run(search)
+        with search.clock:
+            reasons = obstacles(search)
+            if reasons:
+                return hopeless(reasons)
+            search.raise_bound(_certain(search))
+            if not _is_settled(search):
+                module, name = _ALGORITHMS[options.algorithm]
+                run = cast("Callable[[Search], None]", getattr(import_module(module), name))
+                run(search)
         if search.stopped_by == "infeasible":
             if not may_have_decimals or search.with_decimals is None:
                 return hopeless(reasons_together(search))

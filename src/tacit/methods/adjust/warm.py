@@ -7,6 +7,7 @@ from typing import Any
 import highspy
 import numpy as np
 
+from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Floats
 from tacit.solver.highs import HighsModel
@@ -35,7 +36,7 @@ class WarmModel(HighsModel):
         self.set_option("simplex_strategy", 1)
         self.set_option("presolve", "off")
         self.set_option("objective_bound", limit)
-        self.set_option("time_limit", float(self._highs.getRunTime()) + max(seconds, 0.05))
+        self._allow(max(seconds, 0.05))
         try:
             self._check(self._highs.run(), "to solve the model")
         except SolverError:
@@ -57,7 +58,7 @@ class WarmModel(HighsModel):
         self.set_option("presolve", "on")
         self.set_option("solver", "ipm" if inside else "simplex")
         self.set_option("simplex_strategy", 1)
-        self.set_option("time_limit", float(self._highs.getRunTime()) + max(seconds, 0.1))
+        self._allow(max(seconds, 0.1))
         try:
             self._check(self._highs.run(), "to solve the model")
         finally:
@@ -68,6 +69,11 @@ class WarmModel(HighsModel):
             return "optimal"
         impossible = (kinds.kInfeasible, kinds.kUnboundedOrInfeasible)
         return "infeasible" if status in impossible else "stopped"
+
+    def _allow(self, seconds: float) -> None:
+        check_time()
+        limit = float(self._highs.getRunTime()) + min(seconds, time_left())
+        self.set_option("time_limit", limit)
 
     @property
     def columns(self) -> Floats:

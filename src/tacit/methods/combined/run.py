@@ -114,10 +114,12 @@ def combined(
     model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
     search = Search(model, chosen, observer)
     try:
-        reasons = _too_few(model) + obstacles(search)
-        if not reasons:
-            _run(search)
-            reasons = search.reasons
+        reasons = _too_few(model)
+        with search.clock:
+            reasons += obstacles(search)
+            if not reasons:
+                _run(search)
+                reasons = search.reasons
         if reasons:
             outcome = infeasible("combined", chosen.algorithm, seed, reasons, search.seconds)
             observer.on_end(outcome)

@@ -104,13 +104,16 @@ def intervals(
     observer.on_start("intervals")
     model = IntervalsModel(problem, weight, may, never, attackers)
     search = Search(model, chosen, observer)
+    reasons: list[str] = []
     try:
-        reasons = obstacles(search)
+        with search.clock:
+            reasons = obstacles(search)
+            if not reasons:
+                _run(search)
         if reasons:
             outcome = infeasible("intervals", chosen.algorithm, seed, reasons, search.seconds)
             observer.on_end(outcome)
             return outcome
-        _run(search)
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.confirm()

@@ -103,13 +103,14 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     if chosen.algorithm == "random":
         outcome = _random(search, weight)
     else:
+        reasons: list[str] = []
         try:
-            reasons = _by_steps(search, weight)
+            with search.clock:
+                reasons = _by_steps(search, weight)
         except KeyboardInterrupt:
             search.stopped_by = "user"
-            reasons = []
-            if search.candidate is not None:
-                search.confirm()
+        if search.candidate is not None and (search.stopped_by == "user" or search.clock.ran_out):
+            search.confirm()
         outcome = _outcome(search, reasons)
     observer.on_end(outcome)
     return outcome

@@ -87,7 +87,8 @@ def suppress(
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
     try:
-        _run(search)
+        with search.clock:
+            _run(search)
         if search.reasons:
             outcome = infeasible("suppress", chosen.algorithm, seed, search.reasons, search.seconds)
             observer.on_end(outcome)
