@@ -1,0 +1,201 @@
+"""Cells that are equal are one cell.
+
+In real hierarchies many parents have one child that is not empty. A relation of two cells ties
+them: whoever knows one knows the other, so either both are published or neither is. They are
+merged before anything else is done: weights add up, levels and bounds are the strictest of them,
+and what is found for the merged cell holds for each of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.attack.knowledge import Attacker
+from tacit.outcome import Intervals, Solution, Suppression, Values
+from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
+
+
+@dataclass(frozen=True, eq=False)
+class EqualCells:
+    """A problem in which equal cells are merged.
+
+    Attributes:
+        whole: The problem as it was given.
+        problem: The smaller one.
+        group: For each cell of the whole, the number of its cell in the smaller problem.
+    """
+
+    whole: Problem
+    problem: Problem
+    group: Integers
+
+    @classmethod
+    def of(cls, whole: Problem, *, apart: Booleans | None = None) -> EqualCells:
+        """Merge equal cells.
+
+        Args:
+            whole: The problem.
+            apart: Cells that stay cells of their own. So do those that must be published, and
+                sensitive ones without any level: their equals may be published.
+        """
+        alone = whole.must_publish.copy() if apart is None else apart | whole.must_publish
+        levels = whole.lower_level + whole.upper_level + whole.sliding_level
+        alone[whole.sensitive[levels == 0]] = True
+        group, relations = _merged(whole, alone)
+        return cls(whole, _problem(whole, group, relations), group)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether there was nothing to merge."""
+        return self.problem is self.whole
+
+    def sum(self, column: Floats) -> Floats:
+        """What the parts of each cell add up to."""
+        count = self.problem.cell_count
+        return np.asarray(np.bincount(self.group, column, minlength=count), np.float64)
+
+    def largest(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The largest entry among the parts of each cell; of a mask, whether any is set."""
+        return _strictest(np.maximum, column, self.group, self.problem.cell_count)
+
+    def smallest(self, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The smallest entry among the parts of each cell; of a mask, whether all are set."""
+        return _strictest(np.minimum, column, self.group, self.problem.cell_count)
+
+    def attackers(self, attackers: Sequence[Attacker]) -> list[Attacker]:
+        """What attackers know of the merged cells: what they know of any part."""
+        return [self._attacker(attacker) for attacker in attackers]
+
+    def _attacker(self, attacker: Attacker) -> Attacker:
+        at_least: dict[int, float] = {}
+        at_most: dict[int, float] = {}
+        for cell, amount in attacker.at_least.items():
+            merged = int(self.group[cell])
+            at_least[merged] = max(at_least.get(merged, -np.inf), amount)
+        for cell, amount in attacker.at_most.items():
+            merged = int(self.group[cell])
+            at_most[merged] = min(at_most.get(merged, np.inf), amount)
+        return replace(
+            attacker,
+            known=self._numbers(attacker.known),
+            colluding=self._numbers(attacker.colluding),
+            own=frozenset(self._numbers(sorted(attacker.own))),
+            at_least=at_least,
+            at_most=at_most,
+        )
+
+    def _numbers(self, cells: Sequence[int]) -> tuple[int, ...]:
+        return tuple(np.unique(self.group[np.array(cells, np.int64)]).tolist())
+
+    def expand(self, solution: Solution) -> Solution:
+        """What is published of the whole, given what is published of the smaller problem."""
+        if self.is_identity:
+            return solution
+        group = self.group
+        if isinstance(solution, Suppression):
+            return Suppression(solution.suppressed[group])
+        if isinstance(solution, Intervals):
+            return Intervals(solution.lower[group], solution.upper[group])
+        radius = None if solution.radius is None else solution.radius[group]
+        return Values(solution.value[group], radius)
+
+    def cells(self, merged: Sequence[int] | Integers) -> Integers:
+        """The cells of the whole that some cells of the smaller problem stand for."""
+        chosen = np.zeros(self.problem.cell_count, bool)
+        chosen[np.asarray(merged, np.int64)] = True
+        return np.flatnonzero(chosen[self.group])
+
+
+def _merged(problem: Problem, alone: Booleans) -> tuple[Integers, sparse.csr_array[Any, Any]]:
+    """The group of each cell, and the relations among groups with their right-hand sides last.
+
+    Merging can leave further relations of two cells, so it is repeated until there are none.
+    """
+    n = problem.cell_count
+    group = np.arange(n)
+    # The right-hand side is a column of its own: relations are the same only if it is, too.
+    rows = sparse.csr_array(
+        sparse.hstack([problem.relations, sparse.csr_array(problem.rhs[:, None])])
+    )
+    while True:
+        width = rows.shape[1] - 1
+        ties = _ties(rows, alone)
+        if len(ties) == 0:
+            return group, rows
+        label = component_labels(sparse.csr_array(rows[ties, :width]))
+        count = int(label.max()) + 1
+        alone = _strictest(np.maximum, alone, label, count)
+        group = label[group]
+        entries = (np.ones(width + 1), (np.arange(width + 1), np.append(label, count)))
+        rows = sparse.csr_array(rows @ sparse.csr_array(entries, shape=(width + 1, count + 1)))
+        rows.eliminate_zeros()
+        rows = _distinct(rows)
+
+
+def _ties(rows: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
+    """Relations that make two cells equal, neither of which is to stay alone."""
+    two = np.flatnonzero(np.diff(rows.indptr) == 2)
+    first = rows.indptr[two]
+    opposite = rows.data[first] == -rows.data[first + 1]
+    left, right = rows.indices[first], rows.indices[first + 1]
+    # A constant in the last column makes the relation one of a single cell.
+    among_cells = np.maximum(left, right) < rows.shape[1] - 1
+    free = ~np.append(alone, True)
+    return np.asarray(two[opposite & among_cells & free[left] & free[right]])
+
+
+def _distinct(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
+    """The relations without empty ones and without those that stand there twice."""
+    rows.sort_indices()
+    seen: dict[bytes, int] = {}
+    for row in np.flatnonzero(np.diff(rows.indptr)).tolist():
+        entries = slice(rows.indptr[row], rows.indptr[row + 1])
+        seen.setdefault(rows.indices[entries].tobytes() + rows.data[entries].tobytes(), row)
+    return sparse.csr_array(rows[np.array(list(seen.values()), np.int64)])
+
+
+def _strictest(
+    choose: np.ufunc, column: npt.NDArray[Any], group: Integers, count: int
+) -> npt.NDArray[Any]:
+    order = np.argsort(group, kind="stable")
+    first = np.searchsorted(group[order], np.arange(count))
+    return np.asarray(choose.reduceat(column[order], first))
+
+
+def _problem(whole: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) -> Problem:
+    count = int(group.max(initial=-1)) + 1
+    if count == whole.cell_count:
+        return whole
+    # The first of several equal cells speaks for them, in values and in messages.
+    _, first = np.unique(group, return_index=True)
+
+    def strictest(choose: np.ufunc, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return _strictest(choose, column, group, count)
+
+    levels = {}
+    for name in ("lower_level", "upper_level", "sliding_level"):
+        level = np.zeros(whole.cell_count)
+        level[whole.sensitive] = getattr(whole, name)
+        levels[name] = strictest(np.maximum, level)
+    sensitive = np.flatnonzero(strictest(np.maximum, whole.is_sensitive))
+    value = whole.value[first]
+    return Problem(
+        value=value,
+        # Where a table is rounded, equal cells may differ a little, and so may their bounds.
+        lower=np.minimum(strictest(np.maximum, whole.lower), np.maximum(value, whole.lower[first])),
+        upper=np.maximum(strictest(np.minimum, whole.upper), np.minimum(value, whole.upper[first])),
+        weight=np.bincount(group, whole.weight, minlength=count),
+        relations=rows[:, :count],
+        rhs=rows[:, [count]].toarray().ravel(),
+        sensitive=sensitive,
+        **{name: level[sensitive] for name, level in levels.items()},
+        must_publish=whole.must_publish[first],
+        singleton=strictest(np.maximum, whole.singleton),
+        labels=[whole.name_cell(cell).removeprefix("cell ") for cell in first.tolist()],
+    )

@@ -1,0 +1,145 @@
+"""Merged problems have the optimum of the whole ones, and the way back is exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from tacit.attack.audit import audit
+from tacit.attack.knowledge import Attacker
+from tacit.outcome import Intervals, Suppression, Values
+from tacit.problem import Problem
+from tacit.reductions.equal_cells import EqualCells
+from tests.methods.suppress.tables import KINDS, BruteForce, seeded_instance
+
+
+def with_chains(problem: Problem, rng: np.random.Generator, count: int) -> Problem:
+    """The problem with further cells, each equal to one that was there before."""
+    n = problem.cell_count
+    copied = [int(rng.integers(n + new)) for new in range(count)]
+    value, lower, upper = (list(column) for column in (problem.value, problem.lower, problem.upper))
+    weight, publish = list(problem.weight), list(problem.must_publish)
+    A = sparse.lil_array((problem.relation_count + count, n + count))
+    A[: problem.relation_count, :n] = problem.relations.toarray()
+    sensitive, levels = list(problem.sensitive), list(problem.upper_level)
+    for new, old in enumerate(copied):
+        value.append(value[old])
+        lower.append(lower[old] - rng.integers(3))
+        upper.append(upper[old] + rng.integers(3))
+        weight.append(float(rng.integers(1, 9)))
+        publish.append(False)
+        factor = float(rng.integers(1, 4))
+        A[problem.relation_count + new, old] = factor
+        A[problem.relation_count + new, n + new] = -factor
+        if rng.random() < 0.2 and upper[n + new] > value[n + new] + 1 and not publish[old]:
+            sensitive.append(n + new)
+            levels.append(1.0)
+    none = np.zeros(len(sensitive) - len(problem.sensitive))
+    return Problem(
+        value=value,
+        lower=lower,
+        upper=upper,
+        weight=weight,
+        relations=A.tocsr(),
+        rhs=np.append(problem.rhs, np.zeros(count)),
+        sensitive=sensitive,
+        upper_level=levels,
+        lower_level=np.append(problem.lower_level, none),
+        sliding_level=np.append(problem.sliding_level, none),
+        must_publish=publish,
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_optimum_is_that_of_the_whole(kind: str, seed: int) -> None:
+    """Brute force finds the same optimum with and without merging, and it is safe expanded."""
+    rng = np.random.default_rng(seed)
+    base = seeded_instance(kind, seed).problem
+    whole = with_chains(base, rng, 3)
+    reduction = EqualCells.of(whole)
+    small = reduction.problem
+    assert BruteForce(small).optimum() == pytest.approx(BruteForce(whole).optimum())
+
+
+@settings(max_examples=80)
+@given(st.integers(0, 10_000), st.sampled_from(KINDS), st.integers(1, 6))
+def test_patterns_are_safe_together(seed: int, kind: str, count: int) -> None:
+    """A pattern of the merged problem is safe exactly if the expanded one is."""
+    rng = np.random.default_rng(seed)
+    whole = with_chains(seeded_instance(kind, seed % 14).problem, rng, count)
+    reduction = EqualCells.of(whole)
+    small = reduction.problem
+    hidden = small.is_sensitive | (rng.random(small.cell_count) < 0.6) & ~small.must_publish
+    expanded = reduction.expand(Suppression(hidden))
+    assert audit(small, hidden).safe == audit(whole, expanded).safe
+
+
+def test_a_chain_of_three_becomes_one() -> None:
+    """Weights add up, levels and bounds are the strictest, the first cell gives the name."""
+    whole = Problem(
+        value=[5, 5, 5, 9, 14],
+        lower=[0, 1, 2, 0, 0],
+        upper=[30, 20, 25, 99, 99],
+        weight=[1, 2, 4, 8, 16],
+        relations=[[1, -1, 0, 0, 0], [0, 2, -2, 0, 0], [1, 0, 0, 1, -1], [0, 1, 0, 1, -1]],
+        sensitive=[0, 2],
+        lower_level=[1, 2],
+        upper_level=[3, 1],
+        singleton=[-1, 7, 7, -1, -1],
+        labels=["a", "b", "c", "d", "t"],
+    )
+    reduction = EqualCells.of(whole)
+    small = reduction.problem
+    assert reduction.group.tolist() == [0, 0, 0, 1, 2]
+    assert small.weight.tolist() == [7, 8, 16]
+    assert (small.lower.tolist(), small.upper.tolist()) == ([2, 0, 0], [20, 99, 99])
+    assert (small.lower_level.tolist(), small.upper_level.tolist()) == ([2], [3])
+    assert small.relation_count == 1
+    assert small.singleton.tolist() == [7, -1, -1]
+    assert small.name_cell(0) == "cell a"
+    assert reduction.cells([0]).tolist() == [0, 1, 2]
+
+
+def test_merging_goes_on_where_it_makes_new_pairs() -> None:
+    """Two relations of three cells become one of two once their parts are merged."""
+    # p = a, q = b, p + q = t, and a + b = s: t and s are the same only by two relations.
+    whole = Problem(
+        value=[1, 2, 1, 2, 3],
+        relations=[[1, 0, -1, 0, 0], [0, 1, 0, -1, 0], [1, 1, 0, 0, -1], [0, 0, 1, 1, -1]],
+    )
+    reduction = EqualCells.of(whole)
+    assert reduction.group.tolist() == [0, 1, 0, 1, 2]
+    assert reduction.problem.relation_count == 1
+
+
+def test_constants_are_no_cells() -> None:
+    """A relation of two cells with a right-hand side does not make them equal."""
+    whole = Problem(value=[5, 3], relations=[[1, -1]], rhs=[2])
+    assert EqualCells.of(whole).is_identity
+
+
+def test_cells_that_must_be_published_stay_apart() -> None:
+    """What has to be published is not merged with a cell that may be suppressed."""
+    whole = Problem(value=[5, 5], relations=[[1, -1]], must_publish=[True, False])
+    assert EqualCells.of(whole).is_identity
+
+
+def test_solutions_and_attackers_are_translated() -> None:
+    """Intervals, values and what attackers know go to every part of a merged cell and back."""
+    whole = Problem(value=[5, 5, 4], relations=[[1, -1, 0]])
+    reduction = EqualCells.of(whole)
+    lower, upper = np.array([4.0, 3.0]), np.array([6.0, 5.0])
+    intervals = reduction.expand(Intervals(lower, upper))
+    assert isinstance(intervals, Intervals)
+    assert intervals.lower.tolist() == [4, 4, 3]
+    values = reduction.expand(Values(np.array([7.0, 4.0]), np.array([2.0, 1.0])))
+    assert isinstance(values, Values)
+    assert values.radius is not None
+    assert (values.value.tolist(), values.radius.tolist()) == ([7, 7, 4], [2, 2, 1])
+    attacker = Attacker(known=(2,), at_least={0: 1.0, 1: 2.0}, own=frozenset({1, 2}))
+    (told,) = reduction.attackers([attacker])
+    assert (told.known, dict(told.at_least), told.own) == ((1,), {0: 2.0}, frozenset({0, 1}))
