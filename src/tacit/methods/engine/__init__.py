@@ -1,0 +1,1 @@
+"""What all methods share: the driver, the course of a search, relaxations with cuts."""

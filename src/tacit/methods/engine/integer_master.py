@@ -1,0 +1,107 @@
+"""The master problem in whole numbers: the cheapest vector that meets the cuts of a relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.relaxation import Relaxation
+from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerMaster:
+    """What the master problems of one run have in common.
+
+    Attributes:
+        relaxation: Its columns, costs, bounds, steady rows and cuts.
+        whole: Columns that are whole numbers.
+        offset: What every vector costs besides.
+        seed: For the solver.
+    """
+
+    relaxation: Relaxation
+    whole: Booleans
+    offset: float = 0.0
+    seed: int = 1
+
+    def solve(
+        self,
+        *,
+        seconds: float,
+        gap: float,
+        cuts: Integers | None = None,
+        rows: Rows | None = None,
+        lower: Floats | None = None,
+        upper: Floats | None = None,
+        most: Floats | None = None,
+        start: Floats | None = None,
+        watch: Callable[[WholeSolution], bool] | None = None,
+    ) -> WholeSolution:
+        """Minimise, or come as far as time allows.
+
+        Args:
+            seconds: Time limit.
+            gap: Stop when (objective - bound) / objective is at most this.
+            cuts: Places in the pool of the cuts to heed; by default those at work.
+            rows: Further rows, with `lower` and `upper` as their ends (by default 0 and inf).
+            lower: The lower ends of the further rows.
+            upper: The upper ends of the further rows.
+            most: Upper bounds of the columns in place of the relaxation's.
+            start: A vector to begin with, unless it is out of bounds.
+            watch: Told how far the solver got; returns True to stop it.
+
+        Returns:
+            The solver's answer, over all columns and with the offset.
+        """
+        relaxation = self.relaxation
+        places = relaxation.active if cuts is None else cuts
+        most = relaxation.upper if most is None else most
+        steady, steady_lower, steady_upper = relaxation.steady
+        right = relaxation.pool.right[places]
+        blocks = [steady, relaxation.pool.rows(places)]
+        lowers, uppers = [steady_lower, right], [steady_upper, np.full(len(right), np.inf)]
+        if rows is not None:
+            blocks.append(rows)
+            lowers.append(np.zeros(rows.shape[0]) if lower is None else lower)
+            uppers.append(np.full(rows.shape[0], np.inf) if upper is None else upper)
+        all_rows = sparse.csr_array(sparse.vstack(blocks))
+        least, unit, price = relaxation.lower, relaxation.unit, relaxation.price
+        kept = np.flatnonzero((most > least) | (least != 0))
+        part = sparse.csr_array(all_rows[:, kept].multiply(unit[kept]))
+        largest = np.asarray(abs(part).max(axis=1).todense()).ravel()
+        scale = np.where(largest > 0, largest, 1.0)
+        mip = HighsMip(
+            sparse.csr_array(part.multiply(1.0 / scale[:, None])),
+            row_lower=np.concatenate(lowers) / scale,
+            row_upper=np.concatenate(uppers) / scale,
+            lower=(least / unit)[kept],
+            upper=(most / unit)[kept],
+            cost=(relaxation.cost * unit)[kept] / price,
+            whole=self.whole[kept],
+            offset=self.offset / price,
+            seed=self.seed,
+        )
+
+        def in_our_units(found: WholeSolution) -> WholeSolution:
+            vector = None
+            if found.x is not None:
+                vector = least.copy()
+                vector[kept] = np.clip(found.x * unit[kept], least[kept], most[kept])
+            return WholeSolution(found.status, vector, found.objective * price, found.bound * price)
+
+        if start is not None:
+            fits = not ((start > most) | (start < least)).any()
+            start = (start / unit)[kept] if fits else None
+        found = mip.minimise(
+            seconds=seconds,
+            gap=gap,
+            start=start,
+            watch=None if watch is None else lambda so_far: watch(in_our_units(so_far)),
+        )
+        return in_our_units(found)
