@@ -1,0 +1,47 @@
+"""Every tolerance and every stand-in for infinity, with its reason.
+
+Shares are relative to the size of what is compared; nothing here is an absolute amount of money or
+persons.
+"""
+
+from __future__ import annotations
+
+ADDITIVITY = 1e-9
+"""A relation holds when its residual is at most this times the sum of its absolute terms.
+
+Sums of floating-point numbers over some thousand cells stay well below it.
+"""
+MET = 1e-9
+"""Levels, bounds and relations are met when missed by at most this share of their size."""
+SAME_AMOUNT = 1e-7
+"""What a cell reaches and what is proven to be its limit are the same up to this share.
+
+Linear solvers stop at 1e-9 in their own units; this leaves room for two digits lost on the way.
+"""
+AGREEMENT = 1e-6
+"""Figures given twice, such as contributions and their total, agree up to this share."""
+
+SOLVER_EXACT = 1e-9
+"""Feasibility tolerance of linear programmes whose answers are evidence."""
+SOLVER = 1e-7
+"""Feasibility tolerance of relaxations, whose bounds are recomputed anyway."""
+INTEGRAL = 1e-6
+"""A solver's number this close to an integer is meant to be it."""
+VIOLATED = 1e-6
+"""A cut is worth adding when it misses its right-hand side by more than this share."""
+ROUNDING_NOISE = 1e-9
+"""Differences below this share of the usual level are what floating-point sums leave behind."""
+NEGLIGIBLE = 1e-6
+"""Capacities and deviations below this share of the smallest level come from solvers, and go."""
+
+FAR = 1e4
+"""Capacity beyond this many times the level at stake makes no difference: no deviation needs it.
+
+It stands for infinity where solvers would suffer from the true number.
+"""
+FAR_IN_FLOWS = 1e6
+"""The same for flows, which do not suffer."""
+FAR_NEARBY = 1e3
+"""The same for small programmes around one cell, and for compact models."""
+FAR_LEAST_MOVES = 100.0
+"""The same where few cells are to move: bounds stay alike from cell to cell."""
