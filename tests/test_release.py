@@ -21,9 +21,11 @@ from tacit.release import (
     PublishedAs,
     Release,
     WorkingPapers,
-    guarantee,
     protect,
 )
+from tacit.release.against import named_attackers
+from tacit.release.wording import established
+from tacit.report import html_report
 
 # Values and contributions of which no digits occur anywhere else.
 SECRETS: dict[str, list[Any]] = {
@@ -128,17 +130,11 @@ def test_a_planted_leak_is_found(release: tacit.Release) -> None:
 
 
 def test_the_summary_tells_how_and_at_which_loss(release: tacit.Release) -> None:
-    """Method, end, gap, cells and guarantee are there; an objective of values is not."""
+    """Method, cells and guarantee are there; nothing of the search and of sensitive cells is."""
     told = release.summary()
-    objective = release.papers.outcome.report.objective
-    assert objective is not None
-    assert _digits(objective) not in told
     rows = dict(line.split(maxsplit=1) for line in told.splitlines())
     assert list(rows) == [
         "table",
-        "status",
-        "gap",
-        "seconds",
         "suppressed",
         "loss",
         "guarantee",
@@ -149,8 +145,43 @@ def test_the_summary_tells_how_and_at_which_loss(release: tacit.Release) -> None
         rows["loss"] == f"{release.published.is_hidden.mean():.1%} of the cells have no exact value"
     )
     assert rows["table"] == "industry x region, 16 cells"
+    assert rows["suppressed"] == f"{release.published.is_hidden.sum()} of 16 cells"
+    assert rows["made"].endswith("method suppress")
+
+
+def test_the_papers_tell_how_the_search_ended(release: tacit.Release) -> None:
+    """Objective, bound, gap, time, seed, sensitive cells and the audit are in their summary."""
+    papers = release.papers
+    rows = papers.summary_rows()
+    report = papers.outcome.report
+    assert report.objective is not None
+    assert rows["objective"].startswith(f"{_digits(report.objective)}; proven bound ")
+    assert rows["objective"].endswith(f"gap {report.gap:.3%}")
     assert "1 sensitive" in rows["suppressed"]
-    assert rows["made"].endswith("method suppress, seed 1")
+    assert rows["sensitive"] == "1 of 16 cells"
+    assert rows["seconds"].endswith("with algorithm auto")
+    assert rows["search"].endswith(", seed 1")
+    assert rows["audit"].endswith("against 1 attacker, all verified with evidence")
+    assert [line.split()[0] for line in papers.summary().splitlines()] == [
+        name.split()[0] for name in rows
+    ]
+
+
+def test_the_gap_does_not_give_sensitive_values_away() -> None:
+    """Where weights are values, the gap tells what sensitive cells add up to; readers see none."""
+    example = examples.get("002-figure-2.4").table
+    assert example is not None
+    table = example.apply(tacit.PPercent(10), weight="value")
+    release = protect(table, algorithm="hypercube")
+    papers = release.papers
+    report, problem = papers.outcome.report, papers.problem
+    assert report.objective is not None
+    assert report.gap is not None
+    hidden = problem.value[problem.sensitive].sum()
+    assert (1 - report.gap) * report.objective == pytest.approx(hidden)
+    for told in (release.summary(), release._repr_html_(), html_report(release)):
+        assert f"{100 * report.gap:.3g}" not in told
+        assert "proven" not in told
 
 
 def test_the_guarantee_says_what_does_not_hold(release: tacit.Release) -> None:
@@ -168,7 +199,7 @@ def test_limits_of_each_kind_of_publication() -> None:
     changed = tacit.Values(_moved(problem))
     found = tacit.audit(problem, changed)
     assert found.safe
-    assert guarantee(problem, found).startswith("the published value of every sensitive cell is")
+    assert established(problem, found).startswith("the published value of every sensitive cell is")
     outcome = tacit.Outcome(status=tacit.Status.FEASIBLE, solution=changed, method="adjust")
     papers = WorkingPapers(_table(), problem, outcome, found)
     release = Release(Published.of(_table(), outcome), papers)
@@ -308,14 +339,46 @@ def test_singletons_are_among_the_attackers() -> None:
     names = [found.attacker.name for found in release.papers.audit.findings]
     assert names[0] == "external"
     assert len(names) == 2
-    assert release.guarantee.startswith("Neither a reader who knows")
+    assert "bounds nor any contributor who is alone in a cell can deduce" in release.guarantee
+    assert release.papers.summary_rows()["attackers"] == (
+        "a reader; 1 contributor who is alone in a cell"
+    )
+
+
+@pytest.mark.parametrize(
+    ("singletons", "told"),
+    [
+        ("respondents", "nor any contributor who is alone in a cell can"),
+        ("global", "nor all contributors who are alone in a cell together can"),
+    ],
+)
+def test_readers_do_not_learn_whether_anybody_is_alone(singletons: str, told: str) -> None:
+    """The guarantee follows from what was asked for: it names neither cells nor numbers."""
+    alone = protect(_table({**SECRETS, "firms": [1] + [9] * 8}), singletons=singletons)
+    nobody = protect(_table(), singletons=singletons)
+    assert told in alone.guarantee
+    assert alone.guarantee == nobody.guarantee
+    assert alone.papers.summary_rows() != nobody.papers.summary_rows()
+
+
+def test_cells_that_ask_for_no_room_are_counted_for_the_papers_alone() -> None:
+    """How many sensitive cells have levels of 0 is a number of sensitive cells."""
+    table = _table()
+    bare = table.replace(lower_level=None, upper_level=None, sliding_level=None)
+    release = protect(bare)
+    assert release.papers.summary_rows()["no levels"] == "1 of 1 sensitive cells ask for none"
+    assert release.guarantee == protect(table).guarantee
 
 
 def test_attackers_are_passed_on() -> None:
     """An attacker of one's own is withstood and audited."""
-    attacker = tacit.Attacker.respondent({}, alone=(), name="the neighbour")
+    attacker = tacit.Attacker.respondent({5: 1000.0}, name="the neighbour")
     release = protect(_table(), attackers=[tacit.Attacker.external(), attacker])
-    assert "nor the neighbour (knowing what is its own)" in release.guarantee
+    assert "nor any other attacker whom the publisher considered can" in release.guarantee
+    assert "neighbour" not in release.summary()
+    assert release.papers.summary_rows()["attackers"] == "a reader; the neighbour"
+    only = protect(_table(), attackers=[attacker])
+    assert only.guarantee.startswith("No attacker whom the publisher considered can deduce any")
 
 
 def test_unknown_methods_are_refused() -> None:
@@ -355,19 +418,31 @@ def test_adjusted_values_as_readers_see_them() -> None:
 def test_nothing_is_guaranteed_without_an_audit() -> None:
     """Only an audit that found a pattern safe can guarantee anything."""
     problem = examples.get("003-figure-11").problem
-    assert guarantee(problem, None).startswith("none: ")
+    assert established(problem, None).startswith("none: ")
     exposed = tacit.audit(problem, problem.is_sensitive)
-    assert guarantee(problem, exposed).startswith("none: ")
+    assert established(problem, exposed).startswith("none: ")
+    bare = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=tacit.Suppression(problem.is_sensitive)
+    )
+    papers = WorkingPapers(None, problem, bare, exposed)
+    assert Release(Published.of(problem, bare), papers).guarantee.startswith("none: ")
 
 
-def test_many_attackers_are_not_all_named() -> None:
-    """The sentence stays short; who else was considered is counted."""
+def test_attackers_of_an_audit_in_words() -> None:
+    """Papers count those who are alone, and name some of those whom the publisher described."""
     example = examples.get("003-figure-11")
     assert example.suppressed is not None
-    attackers = [
-        tacit.Attacker.respondent({}, alone=(), name=f"respondent {number}") for number in range(5)
+    hidden = np.flatnonzero(example.suppressed).tolist()
+    others = [
+        tacit.Attacker.respondent({cell: 1.0}, name=f"firm {number}")
+        for number, cell in enumerate([*hidden, hidden[0]])
     ]
-    found = tacit.audit(example.problem, example.suppressed, attackers=attackers)
-    assert guarantee(example.problem, found).startswith(
-        "respondent 0, respondent 1, respondent 2 and 2 more (each knowing its own) cannot deduce"
+    alone = [
+        tacit.Attacker(known=(cell,), own=frozenset([cell])) for cell in hidden if cell != hidden[0]
+    ]
+    together = tacit.Attacker(colluding=(hidden[1], hidden[2]))
+    found = tacit.audit(example.problem, example.suppressed, attackers=[*others, together, *alone])
+    assert named_attackers(found) == (
+        f"{len(alone)} contributors who are each alone in a cell; all contributors who are alone "
+        f"in a cell together, who know 2 cells; firm 0, firm 1, firm 2 and {len(others) - 3} more"
     )

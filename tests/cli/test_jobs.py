@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -183,8 +184,8 @@ def test_a_planted_leak_is_caught(job: Path, monkeypatch: pytest.MonkeyPatch) ->
     """A publication that forgets to leave one value out is found in each kind of file."""
     honest = Published.of
 
-    def leaking(source: tacit.Table, outcome: tacit.Outcome) -> Published:
-        published = honest(source, outcome)
+    def leaking(source: tacit.Table, outcome: tacit.Outcome, **told: Any) -> Published:
+        published = honest(source, outcome, **told)
         cell = int(outcome.suppressed[0])
         value = published.value.copy()
         value[cell] = source.value[cell]

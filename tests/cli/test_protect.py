@@ -312,7 +312,7 @@ def test_what_makes_no_sense_gets_a_message(
 def test_singletons_matter_where_they_are_known(
     files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The guarantee names the respondents that were taken into account."""
+    """Those who run the command learn how many respondents were taken into account."""
     problem = read_jj(files.table)
     singleton = np.full(problem.cell_count, -1)
     singleton[problem.sensitive] = 7
@@ -321,7 +321,8 @@ def test_singletons_matter_where_they_are_known(
     assert _protect(files.table, "--singletons", "respondents") == 0
     told = capsys.readouterr().out
     assert "neither a reader who knows" in told
-    assert "nor respondent 7 (knowing what is its own) can deduce" in told
+    assert "nor any contributor who is alone in a cell can deduce" in told
+    assert "attackers   a reader; 1 contributor who is alone in a cell" in told
 
 
 def test_a_table_that_does_not_add_up_is_named(
@@ -334,7 +335,7 @@ def test_a_table_that_does_not_add_up_is_named(
     assert _protect(table) == 1
     assert capsys.readouterr().err.startswith(f"tacit: {table}: the cells do not add up")
     assert _protect(table, "--tolerance", "1e-3") == 0
-    assert "1 of 1 ask for none" in capsys.readouterr().out
+    assert "no levels   1 of 1 sensitive cells ask for none" in capsys.readouterr().out
 
 
 @pytest.mark.shared

@@ -46,8 +46,7 @@ PICTURES: dict[str, Callable[[], Picture]] = {
     "levels": lambda: loss_by_level(small_release(), confidential=True),
     "widths": lambda: interval_widths(small_release("intervals")),
     "deducible widths": lambda: interval_widths(small_release(), confidential=True),
-    "bounds": lambda: bounds_over_time(small_release(), confidential=True),
-    "gap": lambda: bounds_over_time(small_release()),
+    "bounds": lambda: bounds_over_time(small_release()),
     "costs": lambda: protection_costs(small_release()),
     "deviations": lambda: perturbation_by_level(changed_release()),
 }
@@ -145,13 +144,15 @@ def test_deviations_by_level() -> None:
     assert float(row[4].rstrip("%")) == pytest.approx(100 * deviation[total].max(), abs=0.06)
 
 
-def test_the_gap_is_that_of_the_trace() -> None:
-    """Readers see the gap in percent, not what it was computed from."""
+def test_bounds_are_those_of_the_trace() -> None:
+    """Objective, bound and the gap in the end are shown, and the picture is confidential."""
     table = made_table(6, 5, 4)
     release = put_together(table, pattern(table, 0.3))
-    numbers = bounds_over_time(release).numbers
-    assert numbers is not None
-    assert numbers.rows == (("1", "60%"), ("2", "25%"))
+    picture = bounds_over_time(release)
+    assert picture.confidential
+    assert picture.numbers is not None
+    assert picture.numbers.rows == (("0.5", "", "10"), ("1", "50", "20"), ("2", "40", "30"))
+    assert picture.caption.endswith("The gap is 25% in the end.")
 
 
 @given(

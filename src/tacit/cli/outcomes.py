@@ -1,10 +1,8 @@
-"""Outcomes in a few lines for people in the house."""
+"""Outcomes in a few lines for those who run the command."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from tacit.cli.progress import number
 
 if TYPE_CHECKING:
     from tacit.outcome import Outcome
@@ -14,21 +12,13 @@ if TYPE_CHECKING:
 def summary(outcome: Outcome, problem: Problem) -> list[str]:
     """Status, objective, bound, gap, seconds, cells, and what is guaranteed against whom.
 
-    It tells no value, unless weights are values: the objective then adds up suppressed ones.
+    Confidential: where weights are values, the objective adds up suppressed ones.
     """
-    from tacit.release import guarantee, summary_rows
+    from tacit.release import audit_rows, outcome_rows
 
-    report = outcome.report
-    quality = {}
-    if report.objective is not None and report.gap is not None:
-        quality["objective"] = (
-            f"{number(report.objective)}; proven bound {number(report.bound)}, gap {report.gap:.3%}"
-        )
-    rows = summary_rows(outcome, problem, quality)
+    rows = outcome_rows(outcome, problem)
     if outcome.solution is not None:
-        rows["guarantee"] = guarantee(problem, outcome.audit)
-        if outcome.message:
-            rows["note"] = outcome.message
+        rows |= audit_rows(outcome, problem, outcome.audit)
     return as_lines(rows)
 
 

@@ -21,7 +21,15 @@ _STOPPING = "stopping with what is known so far; press Ctrl-C again to stop at o
 
 
 class Display(Protocol):
-    """Shows how far a task is."""
+    """Shows how far a task is.
+
+    Attributes:
+        shows_figures: Whether it may show objective, bound and numbers of cells. They add up
+            hidden values or count sensitive cells, so they are not for logs, which are kept and
+            handed on.
+    """
+
+    shows_figures: bool
 
     def start(self, task: str) -> None:
         """A task begins."""
@@ -73,7 +81,10 @@ class Progress(Observer):
         time_limit: float | None = None,
         stops_gracefully: bool = True,
     ) -> Progress:
-        """A live line on a terminal, a plain line now and then elsewhere, nothing if quiet."""
+        """A live line on a terminal, a plain line now and then elsewhere, nothing if quiet.
+
+        Only the live line tells figures of the search.
+        """
         display: Display = Silence()
         if not quiet:
             display = LiveLine() if sys.stderr.isatty() else PlainLines()
@@ -150,7 +161,8 @@ class Progress(Observer):
         if self._task is None:
             return
         self._looked = self._clock()
-        self._display.show(self._task.text(self._looked), self._task.share(self._looked))
+        text = self._task.text(self._looked, figures=self._display.shows_figures)
+        self._display.show(text, self._task.share(self._looked))
 
 
 class _Steps:
@@ -166,23 +178,23 @@ class _Steps:
         """How much is done."""
         return self.done / self.total if self.total else None
 
-    def text(self, now: float) -> str:
+    def text(self, now: float, *, figures: bool) -> str:
         """The phase, the steps, and how long it will take if it goes on like this."""
-        parts = [self.phase, self.steps()]
+        parts = [self.phase, self.steps(figures=figures)]
         share, seconds = self.share(now), now - self._began
         if share and seconds >= _SECONDS_BEFORE_FORECAST and not self.phase:
             parts.append(f"about {seconds * (1 - share) / share:.0f} s left")
         return ", ".join(filter(None, parts))
 
-    def steps(self) -> str:
-        """So many of so many; nothing where that is not known."""
-        if self.total is None:
+    def steps(self, *, figures: bool) -> str:
+        """So many of so many, or the share; nothing where that is not known."""
+        if not self.total:
             return ""
-        if self.total == 100:
-            # Somebody counts percent.
-            return f"{self.done}%"
-        percent = f" ({self.done / self.total:.0%})" if self.total else ""
-        return f"{self.done} of {self.total}{percent}"
+        percent = f"{self.done / self.total:.0%}"
+        # Of a hundred, somebody counts percent.
+        return (
+            f"{self.done} of {self.total} ({percent})" if figures and self.total != 100 else percent
+        )
 
 
 class _Search(_Steps):
@@ -201,12 +213,22 @@ class _Search(_Steps):
             return None
         return min(1.0, (now - self._began) / self._time_limit)
 
-    def text(self, now: float) -> str:
+    def text(self, now: float, *, figures: bool) -> str:
         """Phase, best safe solution, bound, gap, cuts and the time left, as far as known."""
-        parts = [" ".join(filter(None, [self.phase, self.steps()]))]
-        parts.append(
-            "nothing safe yet" if self.objective is None else f"best {number(self.objective)}"
-        )
+        parts = [" ".join(filter(None, [self.phase, self.steps(figures=figures)]))]
+        if figures:
+            parts += self._figures()
+        elif self.objective is None:
+            parts.append("nothing safe yet")
+        if self._time_limit is not None:
+            parts.append(f"{max(0.0, self._began + self._time_limit - now):.0f} s left")
+        return ", ".join(filter(None, parts))
+
+    def _figures(self) -> list[str]:
+        if self.objective is None:
+            parts = ["nothing safe yet"]
+        else:
+            parts = [f"best {number(self.objective)}"]
         if self.bound is not None:
             parts.append(f"bound {number(self.bound)}")
             if self.objective is not None:
@@ -214,9 +236,7 @@ class _Search(_Steps):
                 parts.append(f"gap {gap:.2%}")
         if self.cuts:
             parts.append(f"{self.cuts} cuts")
-        if self._time_limit is not None:
-            parts.append(f"{max(0.0, self._began + self._time_limit - now):.0f} s left")
-        return ", ".join(filter(None, parts))
+        return parts
 
 
 def number(amount: float) -> str:
@@ -230,6 +250,8 @@ def number(amount: float) -> str:
 
 class Silence:
     """Shows nothing."""
+
+    shows_figures = False
 
     def start(self, task: str) -> None:
         """Nothing."""
@@ -251,6 +273,8 @@ class PlainLines:
         seconds: Between lines at least.
         clock: Tells the time in seconds.
     """
+
+    shows_figures = False
 
     def __init__(
         self,
@@ -292,6 +316,8 @@ def _write_line(text: str) -> None:
 
 class LiveLine:
     """One line that is drawn again and again, for terminals."""
+
+    shows_figures = True
 
     def __init__(self) -> None:
         # Slow to import, and not needed where there is no terminal.

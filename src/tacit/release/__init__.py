@@ -1,20 +1,23 @@
 """`protect`: from a table to a `Release`, in which what may be published is kept apart."""
 
+from tacit.release.against import Against
 from tacit.release.flags import PublishedAs
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
 from tacit.release.run import protect
-from tacit.release.wording import guarantee, summary_rows
+from tacit.release.wording import audit_rows, guarantee, outcome_rows
 
 __all__ = [
+    "Against",
     "NoReleaseError",
     "Pivot",
     "Published",
     "PublishedAs",
     "Release",
     "WorkingPapers",
+    "audit_rows",
     "guarantee",
+    "outcome_rows",
     "protect",
-    "summary_rows",
 ]

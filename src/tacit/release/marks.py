@@ -22,6 +22,10 @@ DEFAULT_MARK = "x"
 BETWEEN = "–"
 """What stands between the ends of an interval."""
 MOST_DECIMALS = 6
+_EXACT_DECIMALS = 12
+"""Numbers with more decimals are kept to 15 digits."""
+_EXACT_BELOW = 2.0**53
+"""Whole numbers below this are stored as they are."""
 Rounding: TypeAlias = Literal["nearest", "down", "up"]
 _ROUND = {"nearest": np.rint, "down": np.floor, "up": np.ceil}
 _KINDS = ("primary", "secondary")
@@ -61,9 +65,44 @@ def decimals(published: Published) -> int | None:
     """
     columns = (published.value, published.lower, published.upper)
     given = [column[np.isfinite(column)] for column in columns if column is not None]
-    numbers = np.unique(given[0] if len(given[0]) else np.concatenate(given))
-    allowed = 1e-12 * np.maximum(np.abs(numbers), 1e-3)
-    for count in range(MOST_DECIMALS + 1):
+    return _needed(given[0] if len(given[0]) else np.concatenate(given), MOST_DECIMALS)
+
+
+def settled(numbers: Floats) -> Floats:
+    """Numbers with the decimals that they have, and nothing behind: 15.600000000000001 is 15.6.
+
+    What stands there comes from adding up: it depends on the order, and so on hidden cells.
+    """
+    # Larger ones have no decimals, and NaN is no number.
+    small = np.abs(numbers) < _EXACT_BELOW
+    digits = _needed(numbers, _EXACT_DECIMALS)
+    # Adding zero makes minus zero a plain one.
+    rounded = numbers + 0.0
+    if digits is not None:
+        rounded[small] = np.round(rounded[small], digits) + 0.0
+    if digits == 0:
+        return rounded
+    return np.array([float(plain_number(number)) for number in rounded.tolist()])
+
+
+def plain_number(number: float) -> str:
+    """A number with no more digits than are sure to mean something.
+
+    >>> plain_number(0.1 + 0.2), plain_number(1234567890123456.0), plain_number(1e20)
+    ('0.3', '1234567890123456', '1e+20')
+    """
+    # Adding zero makes minus zero a plain one.
+    whole = number.is_integer() and abs(number) < _EXACT_BELOW
+    return f"{number + 0.0:.0f}" if whole else f"{number:.15g}"
+
+
+def _needed(numbers: Floats, most: int) -> int | None:
+    """The decimals that numbers have, apart from how they are stored."""
+    numbers = np.unique(numbers[np.abs(numbers) < _EXACT_BELOW])
+    size = np.abs(numbers)
+    smallest = 1e-3 * min(1.0, float(size.max(initial=0.0)))
+    allowed = 1e-12 * np.maximum(size, smallest)
+    for count in range(most + 1):
         if (np.abs(numbers - np.round(numbers, count)) <= allowed).all():
             return count
     return None
@@ -80,9 +119,8 @@ def number_texts(
         grouping: What stands between thousands.
         to: Which way to round: ends of intervals are rounded outwards, `down` or `up`.
     """
-    # Adding zero makes minus zero a plain one.
     if digits is None:
-        return [f"{number + 0.0:.15g}" for number in numbers.tolist()]
+        return list(map(plain_number, numbers.tolist()))
     # What is cut off must not be a whole digit only because of how numbers are stored.
     scaled = np.round(numbers * 10.0**digits, MOST_DECIMALS)
     rounded = _ROUND[to](scaled) / 10.0**digits + 0.0

@@ -15,8 +15,9 @@ from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.outcome import Intervals, Outcome, Suppression, Values
 from tacit.problem import Booleans, Floats, Problem
+from tacit.release.against import Against
 from tacit.release.flags import Flags, PublishedAs, flag_columns
-from tacit.release.marks import DEFAULT_MARK, Marks
+from tacit.release.marks import DEFAULT_MARK, Marks, settled
 from tacit.release.pivot import Pivot, pivot
 from tacit.table import Table
 from tacit.table.frames import to_frame
@@ -49,6 +50,9 @@ class Published:
         radius: How far each value is from the true one at most, where readers are told.
         primary: The sensitive ones of the cells that are not published with a value; None where
             readers are not told.
+        method: The method that made it.
+        at_random: Whether each value was changed at random, so that they need not add up.
+        against: The kinds of attackers that the publisher asked for protection against.
     """
 
     codes: Mapping[str, npt.NDArray[np.str_]]
@@ -65,10 +69,18 @@ class Published:
     altered: bool = False
     radius: Floats | None = None
     primary: Booleans | None = None
+    method: str = "suppress"
+    at_random: bool = False
+    against: tuple[Against, ...] = (Against.READER,)
 
     @classmethod
     def of(
-        cls, source: Table | Problem, outcome: Outcome, *, tell_primary: bool = False
+        cls,
+        source: Table | Problem,
+        outcome: Outcome,
+        *,
+        tell_primary: bool = False,
+        against: Sequence[Against] = (Against.READER,),
     ) -> Published:
         """What is published of a table according to an outcome.
 
@@ -77,6 +89,7 @@ class Published:
             outcome: What a method found.
             tell_primary: Tell readers which of the cells without a value are sensitive
                 themselves, and which only protect others.
+            against: The kinds of attackers that the publisher asked for protection against.
         """
         problem = source if isinstance(source, Problem) else source.problem()
         value, ends, status = seen(problem, outcome)
@@ -90,9 +103,9 @@ class Published:
         hidden = status != PublishedAs.VALUE.value
         return cls(
             codes,
-            _frozen(value),
-            None if ends is None else _frozen(ends[0]),
-            None if ends is None else _frozen(ends[1]),
+            _frozen(settled(value)),
+            None if ends is None else _frozen(settled(ends[0])),
+            None if ends is None else _frozen(settled(ends[1])),
             _frozen(status),
             dimensions,
             backend,
@@ -104,6 +117,9 @@ class Published:
             isinstance(outcome.solution, Values),
             outcome.solution.radius if isinstance(outcome.solution, Values) else None,
             _frozen(problem.is_sensitive & hidden) if tell_primary else None,
+            outcome.method,
+            outcome.algorithm == "random",
+            tuple(against),
         )
 
     @property

@@ -11,7 +11,15 @@ from tacit.errors import InputError, TacitError
 from tacit.outcome import Outcome, Values
 from tacit.problem import Problem
 from tacit.release.published import Published
-from tacit.release.wording import guarantee, limits, loss, summary_rows, versions
+from tacit.release.wording import (
+    audit_rows,
+    established,
+    guarantee,
+    limits,
+    outcome_rows,
+    public_rows,
+    versions,
+)
 from tacit.table import Table
 from tacit.version import __version__
 
@@ -69,6 +77,34 @@ class WorkingPapers:
             raise InputError(f"method {self.outcome.method} does not change values")
         return perturbation(self.problem if self.table is None else self.table, solution)
 
+    def summary(self) -> str:
+        """How the search ended and what the audit found, as lines of text.
+
+        Confidential: objective, bound and gap add up weights of hidden cells, which may be
+        values; how many cells are sensitive, against how many attackers the audit looked, the
+        seed and even the time taken depend on what readers must not know.
+        """
+        return "\n".join(f"{name:<12}{text}" for name, text in self.summary_rows().items())
+
+    def summary_rows(self) -> dict[str, str]:
+        """The lines of `summary`, each under its name."""
+        outcome, problem, found = self.outcome, self.problem, self.audit
+        report, attackers = outcome.report, len(found.findings)
+        rows = {
+            **outcome_rows(outcome, problem),
+            "search": f"{report.iterations} iteration{'s' * (report.iterations != 1)}, "
+            f"{report.cuts} cut{'s' * (report.cuts != 1)}, seed {outcome.seed}",
+            "sensitive": f"{len(problem.sensitive)} of {problem.cell_count} cells",
+            **audit_rows(outcome, problem, found),
+        }
+        if found.safe:
+            rows["audit"] = (
+                f"{found.checked} claims against {attackers} attacker{'s' * (attackers != 1)}, "
+                "all verified with evidence"
+            )
+        made = f"tacit {__version__}, method {outcome.method}"
+        return {**rows, "made by": made, "versions": versions()}
+
     def __repr__(self) -> str:
         return "WorkingPapers(confidential)"
 
@@ -87,12 +123,13 @@ class Release:
 
     @property
     def guarantee(self) -> str:
-        """What holds against whom and what does not, in plain words."""
-        papers = self.papers
-        holds = guarantee(papers.problem, papers.audit)
-        if len(papers.problem.sensitive) == 0:
+        """What holds against whom and what does not, in plain words for readers."""
+        if not self.papers.audit.safe:
+            return f"{established(self.papers.problem, self.papers.audit)}."
+        holds = guarantee(self.published)
+        if not self.published.altered and not self.published.is_hidden.any():
             return f"{holds}."
-        return f"{holds[0].upper()}{holds[1:]}. {limits(papers.outcome)}"
+        return f"{holds[0].upper()}{holds[1:]}. {limits(self.published)}"
 
     def publish(self, *, tell_primary: bool = False) -> Published:
         """What readers may see, with what they are told about it chosen.
@@ -104,35 +141,21 @@ class Release:
         """
         if not tell_primary:
             return self.published
-        papers = self.papers
-        source = papers.problem if papers.table is None else papers.table
-        return Published.of(source, papers.outcome, tell_primary=True)
+        primary = self.papers.problem.is_sensitive & self.published.is_hidden
+        primary.setflags(write=False)
+        return self.published.replace(primary=primary)
 
     def summary(self) -> str:
         """What was protected, how, at which loss and with which guarantee, as lines of text.
 
-        It may be shown to readers: it tells neither values nor levels. The objective is left to
-        the working papers, because it adds up weights of suppressed cells, which may be values.
+        It may be shown to readers: it is made of what is published alone. How the search ended,
+        with objective, bound and gap, is told by `papers.summary()`, which is confidential.
         """
         return "\n".join(f"{name:<12}{text}" for name, text in self.summary_rows().items())
 
     def summary_rows(self) -> dict[str, str]:
         """The lines of `summary`, each under its name."""
-        outcome, problem = self.papers.outcome, self.papers.problem
-        gap = outcome.report.gap
-        quality = {} if gap is None else {"gap": f"{gap:.3%} to the proven bound"}
-        names = " x ".join(self.published.codes)
-        linked = len(self.published.grids)
-        if linked > 1:
-            names = f"{linked} linked tables over {', '.join(self.published.codes)}"
-        return {
-            "table": f"{names}, {problem.cell_count} cells",
-            **summary_rows(outcome, problem, quality),
-            "loss": loss(self.published),
-            "guarantee": self.guarantee,
-            "made by": f"tacit {__version__}, method {outcome.method}{_seed(outcome)}",
-            "versions": versions(),
-        }
+        return public_rows(self.published, self.guarantee)
 
     def report(
         self, path: str | Path, *, confidential: bool = False, title: str | None = None
@@ -157,15 +180,10 @@ class Release:
         return write_report(self, path, confidential=confidential, title=title)
 
     def __repr__(self) -> str:
-        return f"Release({self.papers.outcome.method}, {self.published!r})"
+        return f"Release({self.published.method}, {self.published!r})"
 
     def _repr_html_(self) -> str:
         """In a notebook: the summary as a table."""
         from tacit.release.rendering import in_box, rows_table
 
         return in_box(rows_table(self.summary_rows(), repr(self)))
-
-
-def _seed(outcome: Outcome) -> str:
-    """The seed as readers may know it: what was rounded at random could be undone with it."""
-    return "" if outcome.algorithm == "random" else f", seed {outcome.seed}"

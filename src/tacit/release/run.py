@@ -11,6 +11,7 @@ from tacit.methods.registry import find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Status
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
+from tacit.release.against import asked_for
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
 from tacit.table import Table
@@ -77,7 +78,8 @@ def protect(
             found,
         )
     papers = WorkingPapers(table if isinstance(table, Table) else None, problem, outcome, found)
-    return Release(Published.of(table, outcome), papers)
+    against = asked_for(method, options, attackers)
+    return Release(Published.of(table, outcome, against=against), papers)
 
 
 def _why_none(outcome: Outcome) -> str:

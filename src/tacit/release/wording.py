@@ -1,18 +1,19 @@
-"""What holds, how it was reached and at which loss, in words."""
+"""What holds and at which loss, in words: for readers from what is published, and for papers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.metadata import version
 from platform import python_version
 
 import numpy as np
 
 from tacit.attack.audit import Audit
-from tacit.outcome import Intervals, Outcome, Suppression, Values
+from tacit.outcome import Intervals, Outcome, Suppression
 from tacit.problem import Problem
+from tacit.release.against import Against, audited, named_attackers, none_can
 from tacit.release.flags import PublishedAs
 from tacit.release.published import Published, seen
+from tacit.version import __version__
 
 ENDS = {
     "gap": "proven within the gap asked for",
@@ -23,64 +24,76 @@ ENDS = {
 }
 """Why a search ended, in words."""
 
+_ADJUSTED = (
+    "the published value of every sensitive cell is at least as far from the true one as its "
+    "protection levels ask for, and readers are told neither which values were changed nor by how "
+    "much"
+)
+_NONE_NEEDED = "none is needed: no cell is sensitive"
+_UNAUDITED = "none: no audit has found this safe"
 
-def guarantee(problem: Problem, found: Audit | None) -> str:
-    """What an audit has established, in one sentence without a full stop."""
+
+def guarantee(published: Published) -> str:
+    """What a publication guarantees, in one sentence without a full stop.
+
+    It is made of what readers see and of what the publisher asked for: it is the same for every
+    table of which this could be the publication.
+    """
+    if not published.altered and not published.is_hidden.any():
+        return _NONE_NEEDED
+    rounded = published.altered and published.radius is not None
+    return _promise(published.against, rounded=rounded, adjusted=published.altered and not rounded)
+
+
+def established(problem: Problem, found: Audit | None) -> str:
+    """What an audit has established, likewise; confidential, because it depends on the table."""
     if len(problem.sensitive) == 0:
-        return "none is needed: no cell is sensitive"
+        return _NONE_NEEDED
     if found is None or not found.safe:
-        return "none: no audit has found this safe"
-    levels = problem.lower_level + problem.upper_level + problem.sliding_level
-    bare = int((levels == 0).sum())
-    names = [finding.attacker.name for finding in found.findings]
-    who = "a reader who knows the published cells, all relations and the bounds"
-    if found.rounded is not None:
-        who = (
+        return _UNAUDITED
+    rounded, adjusted = found.rounded is not None, found.adjusted is not None
+    return _promise(audited(found), rounded=rounded, adjusted=adjusted)
+
+
+def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> str:
+    if adjusted:
+        return _ADJUSTED
+    reader = "a reader who knows the published cells, all relations and the bounds"
+    if rounded:
+        reader = (
             "a reader who knows the published values, how far from the true ones they may be, all "
             "relations and the bounds"
         )
-    others = [name for name in names if name != "external"]
-    if others:
-        shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        shown += " (knowing what is its own)" if len(others) == 1 else " (each knowing its own)"
-        who = f"neither {who} nor {shown}" if "external" in names else shown
-    if found.adjusted is not None:
-        return (
-            "the published value of every sensitive cell is at least as far from the true one as "
-            "its protection levels ask for, and readers are told neither which values were changed "
-            "nor by how much"
-        )
-    verb = "can" if who.startswith("neither") else "cannot"
-    text = f"{who} {verb} deduce any sensitive cell more closely than its protection levels allow"
-    if bare:
-        done = "left out" if found.rounded is None else "rounded"
-        text += f" ({bare} of {len(levels)} ask for none and are only {done})"
-    return text
+    return (
+        f"{none_can(against, reader)} deduce any sensitive cell more closely than its protection "
+        "levels allow"
+    )
 
 
-def limits(outcome: Outcome) -> str:
+def limits(published: Published) -> str:
     """What is not guaranteed, in whole sentences."""
     text = (
         "This does not hold against anyone who knows more, for instance from another publication "
         "or, unless named here, from contributing. "
     )
-    if isinstance(outcome.solution, Intervals):
+    if published.lower is not None:
         text += (
             "Nor does it hold against anyone who guesses how the ends of intervals were chosen, "
             "and so where in them the values lie; ends that are rounded tell less of that. "
         )
-    if isinstance(outcome.solution, Values) and outcome.solution.radius is None:
+    if published.altered and published.radius is None:
         text += (
             "Nor does it hold against anyone who learns how values were changed, or who can tell "
             "from other sources which of them are true. "
         )
-    elif isinstance(outcome.solution, Values):
+    elif published.altered:
         text += (
             "Nor does it hold against anyone who can tell from how it was chosen which of several "
             "tables this is the rounding of. "
         )
-        if outcome.algorithm == "random":
+        if published.at_random:
             text += "The published values do not add up, and nobody may learn the seed. "
+    text += "Where protection levels are 0, it only means that the true value is not published. "
     return text + "Cells that are not sensitive may be deduced closely, or exactly."
 
 
@@ -105,24 +118,51 @@ def versions() -> str:
     return f"HiGHS {version('highspy')}, numpy {np.__version__}, Python {python_version()}"
 
 
-def summary_rows(outcome: Outcome, problem: Problem, quality: Mapping[str, str]) -> dict[str, str]:
-    """How a method ended, as names and texts.
+def public_rows(published: Published, promise: str) -> dict[str, str]:
+    """What was protected, how and at which loss, as names and texts for readers.
 
     Args:
-        outcome: What the method found.
-        problem: The table.
-        quality: How good it is, as such rows.
+        published: What readers may see.
+        promise: What is guaranteed.
+    """
+    names = " x ".join(published.codes)
+    if len(published.grids) > 1:
+        names = f"{len(published.grids)} linked tables over {', '.join(published.codes)}"
+    rows = {"table": f"{names}, {published.cell_count} cells"}
+    usual = PublishedAs.SUPPRESSED if published.lower is None else PublishedAs.INTERVAL
+    for name, how in _HIDDEN:
+        count = int(np.count_nonzero(published.status == how.value))
+        if count or (how is usual and not published.altered):
+            rows[name] = f"{count} of {published.cell_count} cells"
+    return {
+        **rows,
+        "loss": loss(published),
+        "guarantee": promise,
+        "made by": f"tacit {__version__}, method {published.method}",
+        "versions": versions(),
+    }
+
+
+def outcome_rows(outcome: Outcome, problem: Problem) -> dict[str, str]:
+    """How a method ended, as names and texts; confidential.
+
+    Objective, bound and gap add up weights of hidden cells, which may be values; how many of
+    the hidden cells are sensitive, and how long the search took, depends on hidden values too.
     """
     end = ENDS.get(outcome.stopped_by, outcome.stopped_by)
-    told = outcome.status.value
-    rows = {"status": told if end == told else f"{told}: {end}", **quality}
-    rows["seconds"] = f"{outcome.report.seconds:.1f} with algorithm {outcome.algorithm}"
+    told, report = outcome.status.value, outcome.report
+    rows = {"status": told if end == told else f"{told}: {end}"}
+    if report.objective is not None and report.gap is not None:
+        rows["objective"] = (
+            f"{report.objective:.12g}; proven bound {report.bound:.12g}, gap {report.gap:.3%}"
+        )
+    rows["seconds"] = f"{report.seconds:.1f} with algorithm {outcome.algorithm}"
     if outcome.solution is None:
         return rows
     _, _, status = seen(problem, outcome)
     sensitive = problem.is_sensitive
     usual = {Suppression: PublishedAs.SUPPRESSED, Intervals: PublishedAs.INTERVAL}
-    for name, how in (("suppressed", PublishedAs.SUPPRESSED), ("intervals", PublishedAs.INTERVAL)):
+    for name, how in _HIDDEN:
         hidden = status == how.value
         if hidden.any() or usual.get(type(outcome.solution)) is how:
             count, own = int(hidden.sum()), int((hidden & sensitive).sum())
@@ -130,3 +170,20 @@ def summary_rows(outcome: Outcome, problem: Problem, quality: Mapping[str, str])
                 f"{count} of {problem.cell_count} cells: {own} sensitive, {count - own} secondary"
             )
     return rows
+
+
+def audit_rows(outcome: Outcome, problem: Problem, found: Audit | None) -> dict[str, str]:
+    """What was found safe and against whom, as names and texts; confidential."""
+    rows = {}
+    bare = np.count_nonzero(problem.lower_level + problem.upper_level + problem.sliding_level == 0)
+    if bare:
+        rows["no levels"] = f"{bare} of {len(problem.sensitive)} sensitive cells ask for none"
+    if found is not None and audited(found) != (Against.READER,):
+        rows["attackers"] = named_attackers(found)
+    rows["guarantee"] = established(problem, found)
+    if outcome.message:
+        rows["note"] = outcome.message
+    return rows
+
+
+_HIDDEN = (("suppressed", PublishedAs.SUPPRESSED), ("intervals", PublishedAs.INTERVAL))

@@ -1,4 +1,4 @@
-"""Bounds over time: how the search closed in on what it proved (paper 001, Figure 1)."""
+"""Bounds over time: how the search closed in (paper 001, Figure 1). Confidential."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ def has_bounds(release: Release) -> bool:
     return any(point.objective is not None for point in release.papers.outcome.report.trace)
 
 
-def bounds_over_time(release: Release, *, confidential: bool = False) -> Picture:
+def bounds_over_time(release: Release) -> Picture:
     """How the best safe solution and the proven bound met.
+
+    The picture is confidential: objective and bound add up weights, which may be values of
+    hidden cells, and so even the gap between them tells something about hidden values.
 
     Args:
         release: The release.
-        confidential: Whether objective and bound are shown. They add up weights, which may be
-            values of suppressed cells: by default only the gap between them is, in percent.
 
     Raises:
         InputError: The method left no trace.
@@ -38,51 +39,25 @@ def bounds_over_time(release: Release, *, confidential: bool = False) -> Picture
     known = [point for point in report.trace if point.objective is not None]
     last = max(report.seconds, known[-1].seconds)
     objectives = [(point.seconds, point.objective or 0.0) for point in known]
-    if confidential:
-        bounds = [
-            (point.seconds, point.bound) for point in report.trace if math.isfinite(point.bound)
-        ]
-        lines = {"best safe solution": objectives, "proven bound": bounds}
-        title, unit = "Objective and proven bound over time", ""
-        told = (
-            f"The objective falls from {value_text(objectives[0][1])} to "
-            f"{value_text(objectives[-1][1])}; the bound rises to {value_text(report.bound)}."
-        )
-        caption = "A safe solution costs no less than the bound; where the lines meet it is best."
-    else:
-        gaps = [
-            (point.seconds, 100 * max(_gap(point.objective or 0.0, point.bound), 0.0))
-            for point in known
-        ]
-        lines = {"gap": gaps}
-        title, unit = "The gap to the proven bound over time", "%"
-        told = f"The gap falls from {gaps[0][1]:.3g}% to {gaps[-1][1]:.3g}%."
-        caption = (
-            "The gap says how much of what is lost might be saved at most, by a solution that "
-            "nobody has found. At 0% the solution is proven to be best."
-        )
+    bounds = [(point.seconds, point.bound) for point in report.trace if math.isfinite(point.bound)]
+    lines = {"best safe solution": objectives, "proven bound": bounds}
+    gap = "" if report.gap is None else f" The gap is {percent(max(report.gap, 0.0))} in the end."
     return Picture(
         "bounds",
-        title,
-        f"Lines over {last:.3g} seconds. {told}",
-        _draw(lines, last, unit),
-        caption,
-        _numbers(lines, unit),
-        confidential=confidential,
+        "Objective and proven bound over time",
+        f"Lines over {last:.3g} seconds. The objective falls from {value_text(objectives[0][1])} "
+        f"to {value_text(objectives[-1][1])}; the bound rises to {value_text(report.bound)}.",
+        _draw(lines, last),
+        "A safe solution costs no less than the bound; where the lines meet it is best. The gap is "
+        f"what might be saved at most, as a share of the objective.{gap}",
+        _numbers(lines),
+        confidential=True,
     )
 
 
-def _gap(objective: float, bound: float) -> float:
-    """As `Report.gap`, for any moment; all is open where there is no bound yet."""
-    if not math.isfinite(bound):
-        return 1.0
-    return min((objective - bound) / max(abs(objective), 1e-10), 1.0)
-
-
-def _draw(lines: dict[str, list[Point]], last: float, unit: str) -> Drawing:
+def _draw(lines: dict[str, list[Point]], last: float) -> Drawing:
     values = [value for line in lines.values() for _, value in line]
-    low = 0.0 if unit else min(values)
-    upwards = round_steps(low, max(values) or 1.0, 4)
+    upwards = round_steps(min(values), max(values) or 1.0, 4)
     across = round_steps(0, last if last > 0 else 1.0, 6)
     names = max(text_width(name) for name in lines) + 20
     plot_width, plot_height = _WIDTH - _LEFT - names, _HEIGHT - _TOP - _BOTTOM
@@ -97,8 +72,7 @@ def _draw(lines: dict[str, list[Point]], last: float, unit: str) -> Drawing:
     drawing = Drawing(_WIDTH, _HEIGHT)
     for step in upwards:
         drawing.line(_LEFT, y_of(step), _LEFT + plot_width, y_of(step))
-        label = f"{step:g}%" if unit else value_text(step)
-        drawing.text(_LEFT - 8, y_of(step) + 4, label, "t-soft", anchor="end")
+        drawing.text(_LEFT - 8, y_of(step) + 4, value_text(step), "t-soft", anchor="end")
     for step in across:
         drawing.line(x_of(step), _TOP + plot_height, x_of(step), _TOP + plot_height + 5, "t-axis")
         drawing.text(x_of(step), _TOP + plot_height + 19, f"{step:g}", "t-soft", anchor="middle")
@@ -106,9 +80,9 @@ def _draw(lines: dict[str, list[Point]], last: float, unit: str) -> Drawing:
     drawing.text(_LEFT + plot_width, _HEIGHT - 6, "seconds", "t-soft", anchor="end")
     styles = ("t-line", "t-line-two")
     ends = [y_of(line[-1][1]) for line in lines.values()]
-    if len(ends) == 2 and abs(ends[0] - ends[1]) < 14:
+    if abs(ends[0] - ends[1]) < 14:
         ends = [ends[0] - 7, ends[0] + 7]
-    for (name, line), style, y in zip(lines.items(), styles, ends, strict=False):
+    for (name, line), style, y in zip(lines.items(), styles, ends, strict=True):
         drawing.path(_steps([(x_of(t), y_of(v)) for t, v in line], x_of(last)), style)
         drawing.text(
             x_of(last) + 8, min(y + 4, _TOP + plot_height - 6), name, f"{style}-ink t-strong"
@@ -129,7 +103,7 @@ def _steps(points: Sequence[Point], end: float) -> str:
     return "".join(commands)
 
 
-def _numbers(lines: dict[str, list[Point]], unit: str) -> Numbers:
+def _numbers(lines: dict[str, list[Point]]) -> Numbers:
     """Some of the points, the first and the last included."""
     moments = sorted({seconds for line in lines.values() for seconds, _ in line})
     step = max(math.ceil(len(moments) / _MOST_ROWS), 1)
@@ -139,7 +113,6 @@ def _numbers(lines: dict[str, list[Point]], unit: str) -> Numbers:
         row = [f"{moment:.3g}"]
         for line in lines.values():
             before = [value for seconds, value in line if seconds <= moment]
-            told = value_text(float(f"{before[-1]:.6g}")) if before else ""
-            row.append(percent(before[-1] / 100) if unit and before else told)
+            row.append(value_text(float(f"{before[-1]:.6g}")) if before else "")
         rows.append(tuple(row))
     return Numbers(("seconds", *lines), tuple(rows))

@@ -12,7 +12,7 @@ from tacit.report.page import Page, Section, figure, numbers_table, paragraph
 from tacit.report.picture import REPORT_SUFFIX, Numbers, Picture, check_name
 from tacit.report.svg import Drawing, element, number, round_steps, spread, text_width
 
-HOUSE_ONLY = "For use in the house: this compares methods on the true table; not for publication"
+INTERNAL_ONLY = "Internal: this compares methods on the true table; not for publication"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +210,7 @@ def comparison_report(
             "cells": f"{max(row.cells for row in rows):,}".replace(",", "\u202f"),
         },
         sections=sections,
-        warning=HOUSE_ONLY,
+        warning=INTERNAL_ONLY,
     ).write(target)
     return target
 

@@ -1,4 +1,4 @@
-"""The report on a release: a version for readers, and one for the house."""
+"""The report on a release: a version for readers, and an internal one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.outcome import Values
 from tacit.release import Published, PublishedAs, Release
 from tacit.report.arrangement import Arrangement, arrange
 from tacit.report.bounds import bounds_over_time, has_bounds
@@ -39,8 +38,9 @@ def write_report(
     Args:
         release: The release.
         path: The file, ending in .html. The name of a confidential one says so.
-        confidential: Whether to write the working version, with sensitive cells, objective and
-            costs. By default the version for readers is written, from what they may see alone.
+        confidential: Whether to write the working version, with sensitive cells, objective,
+            bounds and costs. By default the version for readers is written, from what they may
+            see alone.
         title: The title; by default made from the dimensions.
 
     Returns:
@@ -61,8 +61,7 @@ def html_report(release: Release, *, confidential: bool = False, title: str | No
 
 
 def _page(release: Release, confidential: bool, title: str | None) -> Page:
-    outcome = release.papers.outcome
-    changes = isinstance(outcome.solution, Values)
+    changes = release.published.altered
     sections = [
         Section("protection", "What was done and what holds", _protection(release, confidential)),
         _pictured("cells", heat_map(release, confidential=confidential)),
@@ -73,8 +72,8 @@ def _page(release: Release, confidential: bool, title: str | None) -> Page:
         sections.append(_pictured("levels", loss_by_level(release, confidential=confidential)))
     if has_widths(release, confidential=confidential):
         sections.append(_pictured("widths", interval_widths(release, confidential=confidential)))
-    if has_bounds(release):
-        sections.append(_pictured("bounds", bounds_over_time(release, confidential=confidential)))
+    if confidential and has_bounds(release):
+        sections.append(_pictured("bounds", bounds_over_time(release)))
     if confidential and has_costs(release):
         sections.append(_pictured("costs", protection_costs(release)))
     found = arrange(release.published, MOST_COLUMNS)
@@ -83,7 +82,7 @@ def _page(release: Release, confidential: bool, title: str | None) -> Page:
     return Page(
         kind="Working paper" if confidential else "Report on disclosure control",
         title=title or report_title(release.published),
-        lead=_lead(release),
+        lead=_lead(release.published),
         figures=_figures(release, confidential),
         sections=sections,
         warning=WARNING if confidential else "",
@@ -103,8 +102,7 @@ def report_title(published: Published, value: str = "table") -> str:
     return f"{name[:1].upper()}{name[1:]} by {joined(names)}"
 
 
-def _lead(release: Release) -> str:
-    published = release.published
+def _lead(published: Published) -> str:
     how = {
         "suppress": "Cells that would give somebody away are left out, and so are others from "
         "which they could be computed.",
@@ -114,17 +112,17 @@ def _lead(release: Release) -> str:
         "adjust": "Values are changed, as little as possible, so that nobody is given away.",
         "round": "Values are rounded, so that nobody is given away and all totals still add up.",
     }
-    if release.papers.outcome.algorithm == "random":
+    if published.at_random:
         how["round"] = (
             "Values are rounded at random, each for itself, so that nobody is given away. Totals "
             "are rounded like all others: parts need not add up to them."
         )
     cells = f"{counted(published.cell_count)} cells, made safe to publish."
-    return f"{cells} {how.get(release.papers.outcome.method, '')}".strip()
+    return f"{cells} {how.get(published.method, '')}".strip()
 
 
 def _figures(release: Release, confidential: bool) -> dict[str, str]:
-    published, outcome = release.published, release.papers.outcome
+    published = release.published
     rows = {"cells": counted(published.cell_count)}
     for name, how in (
         ("published with a value", PublishedAs.VALUE),
@@ -136,29 +134,18 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
             rows[name] = f"{counted(count)} ({percent(count / max(published.cell_count, 1))})"
     if confidential:
         rows["sensitive"] = counted(len(release.papers.problem.sensitive))
-    gap = outcome.report.gap
-    if gap is not None:
-        rows["gap to the proven bound"] = percent(max(gap, 0.0))
+        gap = release.papers.outcome.report.gap
+        if gap is not None:
+            rows["gap to the proven bound"] = percent(max(gap, 0.0))
     return rows
 
 
 def _protection(release: Release, confidential: bool) -> str:
-    papers = release.papers
     rows = release.summary_rows()
-    rows.pop("guarantee", None)
     if confidential:
-        report = papers.outcome.report
-        if report.objective is not None:
-            rows["objective"] = f"{report.objective:.10g}, proven bound {report.bound:.10g}"
-        rows["search"] = (
-            f"{report.iterations} iteration{'s' * (report.iterations != 1)}, {report.cuts} "
-            f"cut{'s' * (report.cuts != 1)}"
-        )
-        attackers = len(papers.audit.findings)
-        rows["audit"] = (
-            f"{counted(papers.audit.checked)} claims against {counted(attackers)} "
-            f"attacker{'s' * (attackers != 1)}, all verified with evidence"
-        )
+        # What the papers tell of hidden cells tells more than what readers are told of them.
+        rows |= release.papers.summary_rows()
+    del rows["guarantee"]
     return paragraph(release.guarantee) + facts(rows)
 
 

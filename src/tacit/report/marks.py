@@ -1,4 +1,4 @@
-"""How cells are marked: for readers by what they see, for the house by what is behind it."""
+"""How cells are marked: for readers by what they see, internally by what is behind it."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.release import Published, PublishedAs
+from tacit.release.marks import plain_number
 
 THIN = "\u202f"
 """A narrow space that no line breaks at, between groups of three digits."""
@@ -18,7 +19,7 @@ def value_text(value: float) -> str:
     """
     if not np.isfinite(value):
         return "unlimited"
-    plain = f"{value:.15g}"
+    plain = plain_number(value)
     if "e" in plain:
         return plain
     whole, point, rest = plain.partition(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +73,36 @@ def test_codes_are_no_formulas(tmp_path: Path) -> None:
     assert path.read_text().startswith("=code,value,status\nTotal,-3,published\n=1+1,")
     with pytest.raises(InputError, match="neutralise or keep"):
         _formulas().to_csv(path, formulas="drop")  # type: ignore[arg-type]  # what users may write
+
+
+@pytest.mark.parametrize("separator", [";", ",", "|", "\t", "\n", "\r"])
+@pytest.mark.parametrize("between", ["", " ", '"', ' "'])
+@pytest.mark.parametrize("formula", ["=4+4", "@SUM(A1)", "-1+cmd", "+1", "－15"])
+def test_no_separator_makes_a_formula(
+    separator: str, between: str, formula: str, tmp_path: Path
+) -> None:
+    """Whatever separator the file is opened with, no field begins like a formula."""
+    table = Table.from_cube(
+        np.arange(2.0), {"code": Hierarchy.flat([f"a{separator}{between}{formula}", "b"])}
+    )
+    outcome = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=tacit.Suppression(np.zeros(3, bool))
+    )
+    path = tmp_path / "published.csv"
+    Published.of(table, outcome).to_csv(path, flags="none")
+    text = path.read_bytes().decode()
+    assert f"a{separator}'" in text
+    for field in re.split(r"[;,|\t\n\r]", text):
+        assert not re.match(r"[\s\"]*[=+@－-]", field)
+
+
+def test_texts_with_separators_stay(tmp_path: Path) -> None:
+    """A separator that no formula follows changes nothing, nor does a sign within a word."""
+    codes = ["a; b", "Food, drink", "5-10", "a|b=c", "x=1;y"]
+    table = Table.from_cube(np.arange(5.0), {"code": Hierarchy.flat(codes)})
+    outcome = tacit.Outcome(
+        status=tacit.Status.FEASIBLE, solution=tacit.Suppression(np.zeros(6, bool))
+    )
+    path = tmp_path / "published.csv"
+    Published.of(table, outcome).to_csv(path, flags="none")
+    assert [row[0] for row in csv.reader(path.read_text().splitlines())][2:] == codes

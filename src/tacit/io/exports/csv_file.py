@@ -14,7 +14,7 @@ from tacit.errors import InputError
 from tacit.io.exports.formulas import neutralised
 from tacit.io.files import replacing
 from tacit.release.flags import Flags, PublishedAs
-from tacit.release.marks import Marks, mark_column
+from tacit.release.marks import Marks, mark_column, plain_number
 from tacit.release.published import Published
 
 
@@ -39,7 +39,8 @@ def write_csv(
     texts: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.dtype.kind == "f":
-            texts[name] = ["" if entry != entry else f"{entry:.15g}" for entry in column.tolist()]
+            entries = column.tolist()
+            texts[name] = ["" if entry != entry else plain_number(entry) for entry in entries]
         else:
             # Codes repeat, so each is looked at once.
             distinct, inverse = np.unique(column, return_inverse=True)
