@@ -27,7 +27,7 @@ docs: $(INSTALLED_DOCS)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "documentation: site/index.html"
 
-# After the tests: lines covered in all, and the files below 80 %. No threshold: the figure is for people.
+# After the tests: lines and branches covered in all, and the files below 80 %. No threshold: the figure is for people.
 pytest: $(INSTALLED)
 	$(BIN)/pytest -n 2 --dist loadgroup --cov --cov-report=
 	@$(BIN)/coverage report | awk '/^TOTAL/ || $$NF + 0 < 80'
@@ -40,6 +40,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks
 
 # What is released: sdist and wheel, and the wheel alone, without extras, in an empty folder.
+# The first run compiles the kernels, hence the longer time.
 wheel-check: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group release
 	rm -rf dist $(VENV)-wheel
@@ -48,7 +49,7 @@ wheel-check: $(INSTALLED)
 	$(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	$(VENV)-wheel/bin/python -m pip check
 	mkdir $(VENV)-wheel/empty
-	cd $(VENV)-wheel/empty && ../bin/tacit demo
+	cd $(VENV)-wheel/empty && ../bin/tacit demo --time-limit 60
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
