@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
-FROM_THE_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "studies/README.md")
+FROM_THE_ROOT = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "studies/README.md")
 """Pages that people also look for beside the source."""
 
 
@@ -32,6 +32,6 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         markdown = re.sub(r"\]\((?:\.\./)*docs/", f"]({to_the_top}", markdown)
     else:
         # docs/ becomes the top of the site, so what lay beside it is one step nearer.
-        markdown = re.sub(r"\]\(\.\./(?=CONTRIBUTING|CHANGELOG|studies/)", "](", markdown)
+        markdown = re.sub(r"\]\(\.\./(?=CONTRIBUTING|CHANGELOG|SECURITY|studies/)", "](", markdown)
     markdown = re.sub(r"(?m)^```python\n(?=>>> )", "```pycon\n", markdown)
     return re.sub(r"(?m)^```\n(?=\$ )", "```console\n", markdown)

@@ -25,7 +25,8 @@ def shared() -> Path:
     """The directory with public instances; a test that needs it skips where it is absent."""
     if not (SHARED / "instances").is_dir():
         reason = f"no public instances at {SHARED}; set TACIT_SHARED to where they are"
-        if os.environ.get("CI") == "true":
+        # A public host has no copy and says so; anywhere else in CI their absence is a fault.
+        if os.environ.get("CI") == "true" and os.environ.get("TACIT_SHARED") != "none":
             pytest.fail(reason)
         pytest.skip(reason)
     return SHARED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,3 +83,39 @@ def test_what_makes_no_sense_is_refused_before_any_work(
         read_job(path)
     assert message in str(raised.value)
     assert raised.value.line is not None
+
+
+@pytest.mark.parametrize("name", ["p.xlsx", "tables/p.xlsx"])
+def test_a_workbook_without_its_library_is_refused_when_the_job_is_read(
+    name: str,
+    changed: Changed,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nothing is tabulated for a file that could not be written; the line and the cure are told."""
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    written = f'published = ["p.csv", "{name}"]'
+    path = _changed(changed, 'title = "T"', written)
+    line = path.read_text().splitlines().index(written) + 1
+    with pytest.raises(InputError, match=r"p.xlsx: .* pip install 'tacit\[excel\]'") as caught:
+        read_job(path)
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert main(["protect", str(path)]) == 1
+    told = capsys.readouterr()
+    assert "pip install 'tacit[excel]'" in told.err
+    assert "tabulating" not in told.err + told.out
+    assert not (path.parent / "p.csv").exists()
+
+
+def test_a_typed_workbook_without_its_library_is_refused(
+    changed: Changed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is typed is looked at before any work as well."""
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    path = _changed(changed, 'published = "p.csv"')
+    out = path.parent / "typed.xlsx"
+    assert main(["protect", str(path), "--out", str(out)]) == 1
+    told = capsys.readouterr().err
+    assert "typed.xlsx: files published for Excel need xlsxwriter" in told
+    assert "pip install 'tacit[excel]'" in told
+    assert not (path.parent / "p.csv").exists()

@@ -135,6 +135,18 @@ def test_polars_does_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_same_tables(tabulate(frame, BY, "turnover", **OPTIONS), expected)
 
 
+def test_spark_without_its_libraries_gets_a_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where pyspark is not installed, the message says what to install."""
+    monkeypatch.setitem(sys.modules, "pyspark.errors", None)
+    monkeypatch.delitem(sys.modules, "tacit.microdata.spark", raising=False)
+    path = tmp_path / "records.csv"
+    path.write_text("industry,v\n01,1\n")
+    with pytest.raises(InputError, match=r"pip install 'tacit\[spark\]'"):
+        tabulate(path, {"industry": None}, "v", engine="spark")
+
+
 def test_codes_keep_their_leading_zeros(tmp_path: Path) -> None:
     """Codes of a CSV file are text, also where they look like numbers."""
     path = tmp_path / "records.csv"

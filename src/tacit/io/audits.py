@@ -4,7 +4,7 @@ The file is one JSON object, compressed where its name ends in `.gz`. Cells and 
 numbered from 0 in the order of the table; null stands for infinity.
 
     {"confidential": "true values can be computed from this file; do not publish",
-     "tacit": "0.1.0",
+     "tacit": "0.2.0",
      "format": 1,
      "cells": 16,
      "relations": 8,

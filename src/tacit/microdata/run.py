@@ -245,7 +245,8 @@ def _open(
             from tacit.microdata.spark import SparkMicrodata
         except ImportError:
             raise InputError(
-                "tabulating with Spark needs pyspark and pyarrow; install tacit[spark]"
+                "tabulating with Spark needs pyspark and pyarrow, which are not installed; run "
+                "pip install 'tacit[spark]', also on the workers"
             ) from None
         return SparkMicrodata(recognised, specification)
     if isinstance(recognised, SparkFrame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -71,6 +72,16 @@ def test_formats_take_what_they_have_a_place_for(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no published file has a place for flags"):
         pivot.refuse_unused(files[2])
     pivot.refuse_unused(*files)
+
+
+def test_a_format_that_is_not_installed_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Excel files need an extra of their own, and other files do not."""
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    Presentation().refuse_unused(Path("a.csv"), Path("a.parquet"), Path("a.html"), Path("a.jj"))
+    with pytest.raises(InputError, match=r"^b.XLSX: .* xlsxwriter.* 'tacit\[excel\]'"):
+        Presentation().refuse_unused(Path("a.csv"), Path("b.XLSX"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -137,4 +138,15 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("tacit.io.exports.excel_file.MOST_ROWS", 3)
     with pytest.raises(InputError, match="more than an Excel sheet holds; write CSV or Parquet"):
         published().to_excel(path)
+    assert not path.exists()
+
+
+def test_a_missing_library_gets_a_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where xlsxwriter is not installed, the message says what to install."""
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    path = tmp_path / "published.xlsx"
+    with pytest.raises(InputError, match=r"^published.xlsx: .* pip install 'tacit\[excel\]'"):
+        published().to_excel(path)
+    with pytest.raises(InputError, match=r"pip install 'tacit\[excel\]'"):
+        published().pivot("region", fixed={"industry": "A1"}).to_excel(path)
     assert not path.exists()

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from tacit.errors import InputError, nearest
 from tacit.io.exports.csv_file import write_csv
-from tacit.io.exports.excel_file import write_excel
+from tacit.io.exports.excel_file import require_xlsxwriter, write_excel
 from tacit.io.exports.html_file import write_html
 from tacit.io.exports.jj_file import write_reader_jj
 from tacit.io.exports.layouts import Layout
@@ -60,12 +60,18 @@ class Presentation:
         return {name: choice for name, choice in chosen.items() if choice is not None}
 
     def refuse_unused(self, *paths: Path, reported: bool = False) -> None:
-        """Refuse a choice that no file has a place for, and files whose names say no format.
+        """Refuse choices without effect, unknown formats, and formats that are not installed.
+
+        A choice has no effect if no file has a place for it.
 
         Args:
             paths: The files.
             reported: Whether there is a report as well, which has a place for the title.
         """
+        for path in paths:
+            needed = _format(path).needs
+            if needed is not None:
+                needed(path)
         used = {name for path in paths for name in self.choices(path)}
         used |= {"title"} if reported else set()
         for name in ("marks", "flags", "layout", "title"):
@@ -79,17 +85,20 @@ class Presentation:
 
 @dataclass(frozen=True)
 class _Format:
-    """How to write a format, and what can be chosen for it."""
+    """How to write a format, what can be chosen for it, and what refuses it if not installed."""
 
     name: str
     write: Callable[..., None]
     choices: tuple[str, ...]
     names_values: bool = True
+    needs: Callable[[Path], object] | None = None
 
 
 _CSV = _Format("CSV", write_csv, ("marks", "flags"))
 _PARQUET = _Format("Parquet", write_parquet, ("flags",))
-_EXCEL = _Format("Excel", write_excel, ("marks", "flags", "layout", "title"))
+_EXCEL = _Format(
+    "Excel", write_excel, ("marks", "flags", "layout", "title"), needs=require_xlsxwriter
+)
 _HTML = _Format("HTML", write_html, ("marks", "flags", "layout", "title"))
 _JJ = _Format("JJ", write_reader_jj, (), names_values=False)
 _FORMATS: Mapping[str, _Format] = {

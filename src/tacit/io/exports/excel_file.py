@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,8 @@ def write_excel(
     """Write an Excel workbook; see `Published.to_excel`.
 
     Raises:
-        InputError: A sheet cannot hold the table, or the file cannot be written.
+        InputError: xlsxwriter is not installed, a sheet cannot hold the table, or the file cannot
+            be written.
     """
     workbook = _Workbook(path, published)
     if chosen_layout(layout, flags) == "pivot":
@@ -67,15 +69,31 @@ def write_pivot_excel(pivot: Pivot, path: str | Path, *, marks: Marks = DEFAULT_
     workbook.write()
 
 
+def require_xlsxwriter(path: str | Path) -> ModuleType:
+    """The library that writes workbooks, which is not installed with tacit itself.
+
+    Raises:
+        InputError: It is missing.
+    """
+    try:
+        import xlsxwriter
+    except ImportError:
+        # Jobs find the line of an error by the words in its message: the name, or `published`.
+        raise InputError(
+            f"{Path(path).name}: files published for Excel need xlsxwriter, which is not "
+            "installed; run pip install 'tacit[excel]', or choose another format"
+        ) from None
+    found: ModuleType = xlsxwriter
+    return found
+
+
 class _Workbook:
     """A workbook that writes text as text and numbers as numbers."""
 
     def __init__(self, path: str | Path, published: Published):
-        import xlsxwriter
-
         self._path = path
         self._content = io.BytesIO()
-        self._book = xlsxwriter.Workbook(
+        self._book = require_xlsxwriter(path).Workbook(
             self._content,
             {
                 "in_memory": True,
