@@ -25,6 +25,17 @@ COLUMNS = {
 }
 
 
+@pytest.mark.parametrize("name", ["cells[1]", "cells*", "it's"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_are_taken_literally(tmp_path: Path, name: str, ending: str) -> None:
+    """A file is read whatever it and its folder are called, and no other."""
+    folder = tmp_path / "value=7"
+    folder.mkdir()
+    write_columns({"value": np.array([5.0])}, folder / f"cells1.{ending}")
+    write_columns({"value": np.array([360.0])}, folder / f"{name}.{ending}")
+    assert [float(entry) for entry in read_columns(folder / f"{name}.{ending}")["value"]] == [360]
+
+
 @pytest.mark.parametrize("name", ["cells.csv", "cells.csv.gz", "CELLS.CSV"])
 def test_csv_can_be_read_by_anything(tmp_path: Path, name: str) -> None:
     """Fifteen digits, nothing for NaN, and quotes where they are needed."""

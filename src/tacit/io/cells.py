@@ -75,12 +75,15 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
 def _read_parquet(path: Path) -> dict[str, list[Any]]:
     import duckdb
 
-    # DuckDB would take the name for a pattern.
+    from tacit.microdata.file_names import for_duckdb
+
     if not path.is_file():
-        raise InputError("the file cannot be read: no such file", path=path)
+        kind = "this is a directory" if path.is_dir() else "no such file"
+        raise InputError(f"the file cannot be read: {kind}", path=path)
     with duckdb.connect() as duck:
         try:
-            relation = duck.read_parquet(str(path))
+            # Names of folders are no data, even where one is called value=7.
+            relation = duck.read_parquet(for_duckdb(str(path)), hive_partitioning=False)
             rows = relation.fetchall()
         except duckdb.Error:
             raise InputError("this is not a Parquet file", path=path) from None

@@ -89,14 +89,22 @@ class Specification:
         counts_only = not self.values and self.shadow is None and self.owner is None
         return self.top > 0 and not counts_only
 
-    def refuse_missing_columns(self, present: Mapping[str, object] | tuple[str, ...]) -> None:
-        """Refuse to look for columns that are not there."""
+    def refuse_missing_columns(
+        self, present: Mapping[str, object] | tuple[str, ...], advice: str | None = None
+    ) -> None:
+        """Refuse to look for columns that are not there.
+
+        Args:
+            present: The columns that there are.
+            advice: What to do, in place of naming the columns that there are.
+        """
         absent = [name for name in self.columns if name not in present]
         if absent:
+            known = advice or name_columns(present)
             raise InputError(
-                f"there is no column {absent[0]}; {name_columns(present)}"
+                f"there is no column {absent[0]}; {known}"
                 if len(absent) == 1
-                else f"there are no columns {first_few(absent)}; {name_columns(present)}"
+                else f"there are no columns {first_few(absent)}; {known}"
             )
 
 
