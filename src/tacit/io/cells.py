@@ -109,7 +109,7 @@ def write_columns(columns: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
         writer.writerow(columns)
         writer.writerows(zip(*map(_texts, columns.values()), strict=True))
         content = text.getvalue().encode()
-    with replacing(path) as stream:
+    with replacing(path, confidential=CONFIDENTIAL in columns) as stream:
         stream.write(content)
 
 

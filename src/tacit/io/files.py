@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,8 @@ from tacit.errors import InputError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
+_OWNER_ALONE = 0o600
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 def read_content(path: str | Path) -> bytes:
@@ -41,11 +44,19 @@ def read_content(path: str | Path) -> bytes:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
     """Write a file that appears complete or not at all; a name in `.gz` compresses.
 
     The bytes go to a temporary file in the same directory that takes the final name at the
     end. Compressed files carry neither name nor time, so equal content gives equal files.
+
+    A file that existed keeps its permissions, owner and group. A new one that is confidential
+    can be read by its owner alone, whatever the umask, and so can its temporary file; others
+    follow the umask.
+
+    Args:
+        path: The file.
+        confidential: Whether it holds what readers must not know.
     """
     # Through a link, the file it points to is replaced and the link stays.
     target = Path(os.path.realpath(path))
@@ -57,14 +68,18 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise _unwritable(error, path) from None
         return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    # The name of the file may already be as long as names can be.
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as stream:
+        owner_alone = confidential or target.exists()
+        with open(temporary, "xb", opener=_for_owner if owner_alone else None) as stream:
             if Path(path).suffix == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as compressed:
                     yield cast(IO[bytes], compressed)
             else:
                 yield stream
+        if target.exists():
+            _keep_permissions(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
         raise _unwritable(error, path) from None
@@ -72,6 +87,39 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         # Gone already when all went well, or never there.
         with suppress(OSError):
             temporary.unlink()
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, _OWNER_ALONE)
+
+
+def _keep_permissions(target: Path, temporary: Path) -> None:
+    """Give a file the permissions, owner and group of the one that it replaces."""
+    before = target.stat()
+    mode = stat.S_IMODE(before.st_mode)
+    now = temporary.stat()
+    if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+        try:
+            os.chown(temporary, before.st_uid, before.st_gid)
+        except OSError:
+            with suppress(OSError):
+                os.chown(temporary, -1, before.st_gid)
+            if temporary.stat().st_gid != before.st_gid:
+                # What one group was allowed is not for another.
+                mode &= ~stat.S_IRWXG
+    os.chmod(temporary, mode)
+    _copy_access_list(target, temporary)
+
+
+def _copy_access_list(source: Path, target: Path) -> None:
+    """Copy who else is allowed or denied; without it the group would get what the list grants."""
+    if not hasattr(os, "getxattr"):
+        return
+    try:
+        entries = os.getxattr(source, _ACCESS_LIST)
+    except OSError:
+        return
+    os.setxattr(target, _ACCESS_LIST, entries)
 
 
 def _unwritable(error: OSError, path: str | Path) -> InputError:

@@ -432,7 +432,8 @@ def _write_pattern(problem: Problem, outcome: Outcome, out: Path) -> None:
         return
     # An empty file would not say that nothing is suppressed.
     lines = "\n".join(map(str, cells.tolist())) or "[]"
-    with replacing(out) as stream:
+    # Readers see which cells have no value.
+    with replacing(out, confidential=False) as stream:
         stream.write(f"{lines}\n".encode())
 
 
