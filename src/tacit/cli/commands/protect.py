@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=seed,
         metavar="N",
         help="the same seed gives the same outcome, unless the time limit cuts in "
-        f"(default: {Options.seed})",
+        f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
     parser.add_argument(
         "--weights",
