@@ -68,6 +68,8 @@ class Problem:
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
             a cell, not numbers of cells.
+        overridden: True for each cell that somebody decided to publish although a rule found it
+            sensitive. Methods take it for any other cell; what is guaranteed does not hold for it.
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
         labels: Names of the cells for messages and reports, if there are any.
@@ -89,6 +91,7 @@ class Problem:
     upper_level: Floats
     sliding_level: Floats
     must_publish: Booleans
+    overridden: Booleans
     singleton: Integers
     labels: Sequence[str] | None
 
@@ -106,6 +109,7 @@ class Problem:
         upper_level: npt.ArrayLike | None = None,
         sliding_level: npt.ArrayLike | None = None,
         must_publish: npt.ArrayLike | None = None,
+        overridden: npt.ArrayLike | None = None,
         singleton: npt.ArrayLike | None = None,
         labels: Sequence[str] | None = None,
     ):
@@ -131,6 +135,8 @@ class Problem:
         )
         published = np.zeros(n, bool) if must_publish is None else np.array(must_publish, bool)
         self._set("must_publish", _shaped(published, "must_publish", n))
+        decided = np.zeros(n, bool) if overridden is None else np.array(overridden, bool)
+        self._set("overridden", _shaped(decided, "overridden", n))
         respondent = np.full(n, -1) if singleton is None else np.array(singleton)
         self._set("singleton", _shaped(respondent.astype(np.int64), "singleton", n))
 
@@ -341,6 +347,7 @@ class Problem:
             upper_level=self.upper_level[is_kept],
             sliding_level=self.sliding_level[is_kept],
             must_publish=self.must_publish[chosen],
+            overridden=self.overridden[chosen],
             singleton=self.singleton[chosen],
             labels=None if self.labels is None else [self.labels[cell] for cell in chosen.tolist()],
         )

@@ -26,6 +26,25 @@ ENDS = {
 
 def guarantee(problem: Problem, found: Audit | None) -> str:
     """What an audit has established, in one sentence without a full stop."""
+    return _established(problem, found) + decisions(problem)
+
+
+def decisions(problem: Problem) -> str:
+    """What is to be said of cells that are published by decision; nothing where there are none.
+
+    Neither their number nor their places: they would tell readers where to look.
+    """
+    if not problem.overridden.any():
+        return ""
+    return (
+        "; some cells are published by decision of the publisher although a rule found them "
+        "sensitive, and nothing is guaranteed for these"
+    )
+
+
+def _established(problem: Problem, found: Audit | None) -> str:
+    if len(problem.sensitive) == 0 and problem.overridden.any():
+        return "none is needed elsewhere: no other cell is sensitive"
     if len(problem.sensitive) == 0:
         return "none is needed: no cell is sensitive"
     if found is None or not found.safe:

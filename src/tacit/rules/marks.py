@@ -13,7 +13,7 @@ import numpy as np
 from tacit.errors import HierarchyError, InputError, TableError, first_few
 from tacit.hierarchy import code_text
 from tacit.problem import Floats, Integers
-from tacit.rules.rule import PercentRule
+from tacit.rules.rule import PercentRule, check_flag
 from tacit.table import CellStatus, Grid, Table
 from tacit.table.frames import FrameReader
 from tacit.table.judging import Verdict
@@ -32,12 +32,16 @@ class Manual(PercentRule):
     which is `sensitive` where it is missing; and `lower_level`, `upper_level` and
     `sliding_level`, in place of the percentage.
 
-    A cell marked as `safe` is not sensitive whatever other rules say, and one marked as
-    `publish` must be published besides. A cell marked as `secondary` is suppressed.
+    A cell marked as `safe` may be published, and one marked as `publish` must be. Where a rule
+    finds such a cell sensitive, the mark is refused unless `override` says that it is decided;
+    the guarantee then tells that there are such cells. A cell marked as `secondary` is
+    suppressed.
 
     Attributes:
         marks: A data frame of pandas, polars or pyarrow, a dict of columns, or the path of a
             CSV file.
+        override: Whether cells marked as `safe` or `publish` are not sensitive whatever rules
+            say that are applied before or together with the marks.
 
     >>> import tacit
     >>> table = tacit.examples.get("002-figure-2.1").table
@@ -50,11 +54,13 @@ class Manual(PercentRule):
     title: ClassVar[str] = "manual"
 
     marks: Any
+    override: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.marks is None:
             raise InputError("marks must be a data frame or the path of a CSV file")
+        check_flag(self.override, "override")
 
     def judge(self, table: Table) -> Verdict:
         """What is marked, with levels as given or as a percentage of the value."""
@@ -102,6 +108,7 @@ class Manual(PercentRule):
             levels=self.levels,
             decided=cells[~sensitive],
             decided_status=status[~sensitive],
+            override=self.override,
         )
 
 
