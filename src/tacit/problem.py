@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.errors import ProblemError, first_few
+from tacit.errors import ProblemError, first_few, unwritable
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -125,6 +125,11 @@ class Problem:
         object.__setattr__(self, "labels", labels)
         if labels is not None and len(labels) != n:
             raise ProblemError(f"labels has {len(labels)} entries; there are {n} cells")
+        # Those of a table are made when asked for, from codes that were looked at already.
+        for cell, label in enumerate(labels if isinstance(labels, list | tuple) else ()):
+            odd = unwritable(str(label))
+            if odd is not None:
+                raise ProblemError(f"label of cell {cell}: {odd}; correct it", cells=[cell])
         self._set_sensitive(
             np.array([] if sensitive is None else sensitive),
             {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -112,6 +113,15 @@ def test_names_that_cannot_be_read(tmp_path: Path) -> None:
         total(odd)
     with pytest.raises(InputError, match="backslash"):
         for_duckdb("a\\[1].csv")
+
+
+def test_folders_for_temporary_files_may_be_called_anything(tmp_path: Path) -> None:
+    """What is copied on the way is read back, whatever the folder is called."""
+    for name in ("a[1]", "turnover=7", "it's"):
+        (tmp_path / name).mkdir()
+        relation = duckdb.sql("SELECT 'x' AS r, 360 AS turnover")
+        table = tabulate(relation, {"r": None}, "turnover", temp_directory=tmp_path / name)
+        assert table.value.tolist() == [360, 360]
 
 
 def test_home_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

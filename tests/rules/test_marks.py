@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -79,7 +80,7 @@ ALONE = {"region": ["N"], "sex": ["f"]}
 def test_marks_do_not_override_rules_silently(table: Table, status: str) -> None:
     """Cells and rules are named, no value is, whatever the order and however the cell was found."""
     mark = Manual({**ALONE, "status": [status]})
-    found = {
+    found: dict[str, list[tuple[Any, Any]]] = {
         "minimum frequency": [(mark, MinFrequency(3)), (MinFrequency(3), mark)],
         "two few": [(MinFrequency(3, name="two few"), mark)],
         "manual": [(Manual(ALONE), mark)],

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.io.files import read_content, replacing
+from tacit.io.files import read_text, replacing
 
 CELL_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 CONFIDENTIAL = "confidential: true values, do not publish"
@@ -38,10 +38,7 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
         return _read_parquet(path)
     if not path.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".txt")):
         raise InputError("the name of the file must end in .csv, .tsv, .txt or .parquet", path=path)
-    try:
-        text = read_content(path).decode()
-    except UnicodeDecodeError:
-        raise InputError("this is not a text file in UTF-8", path=path) from None
+    text = read_text(path)
     first = text.partition("\n")[0]
     if not first.strip():
         raise InputError("the first line is empty; it must name the columns", path=path, line=1)
@@ -102,15 +99,15 @@ def write_columns(columns: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     if not path.name.lower().endswith(CELL_SUFFIXES):
         raise InputError(f"the name must end in {', '.join(CELL_SUFFIXES)}", path=path)
     if path.name.lower().endswith(".parquet"):
-        content = _parquet(columns)
+        content: str | bytes = _parquet(columns)
     else:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*map(_texts, columns.values()), strict=True))
-        content = text.getvalue().encode()
+        content = text.getvalue()
     with replacing(path, confidential=CONFIDENTIAL in columns) as stream:
-        stream.write(content)
+        stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def _texts(column: npt.NDArray[Any]) -> Sequence[Any]:

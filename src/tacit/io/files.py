@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
-from tacit.errors import InputError
+from tacit.errors import InputError, not_utf8, unwritable
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -30,6 +30,8 @@ def read_content(path: str | Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise InputError(f"the file cannot be read: {reason}", path=path) from None
+    except ValueError:
+        raise _impossible_name(path) from None
     if content.startswith(_GZIP_MAGIC):
         try:
             content = gzip.decompress(content)
@@ -41,6 +43,15 @@ def read_content(path: str | Path) -> bytes:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return content
+
+
+def read_text(path: str | Path) -> str:
+    """The content of a file that is text in UTF-8, see `read_content`."""
+    content = read_content(path)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(content, error, path) from None
 
 
 @contextmanager
@@ -58,8 +69,11 @@ def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
         path: The file.
         confidential: Whether it holds what readers must not know.
     """
-    # Through a link, the file it points to is replaced and the link stays.
-    target = Path(os.path.realpath(path))
+    try:
+        # Through a link, the file it points to is replaced and the link stays.
+        target = Path(os.path.realpath(path))
+    except ValueError:
+        raise _impossible_name(path) from None
     if target.exists() and not target.is_file() and not target.is_dir():
         # A pipe or a device has no old content to keep, and must not be replaced.
         try:
@@ -83,6 +97,12 @@ def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
         os.replace(temporary, target)
     except OSError as error:
         raise _unwritable(error, path) from None
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"a text cannot be written: {unwritable(error.object[error.start : error.end])}; "
+            "correct titles, marks and names",
+            path=path,
+        ) from None
     finally:
         # Gone already when all went well, or never there.
         with suppress(OSError):
@@ -120,6 +140,11 @@ def _copy_access_list(source: Path, target: Path) -> None:
     except OSError:
         return
     os.setxattr(target, _ACCESS_LIST, entries)
+
+
+def _impossible_name(path: str | Path) -> InputError:
+    """The error of a name that no file can have: with a NUL character, or half of a character."""
+    return InputError(f"the name of the file {unwritable(str(path))}; name another file")
 
 
 def _unwritable(error: OSError, path: str | Path) -> InputError:

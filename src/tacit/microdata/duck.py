@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
+import duckdb
 import numpy as np
 
 from tacit.errors import InputError
@@ -30,7 +31,15 @@ from tacit.microdata.report import (
     code_findings,
     refuse_several_holdings,
 )
-from tacit.microdata.sources import Database, Files, Frame, Relation, is_query, table_name
+from tacit.microdata.sources import (
+    Database,
+    Files,
+    Frame,
+    Relation,
+    is_query,
+    refuse_undecodable_text,
+    table_name,
+)
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
@@ -39,6 +48,7 @@ WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "U
 FLOATING = ("FLOAT", "DOUBLE")
 TEXT = ("VARCHAR", "ENUM")
 NUMERIC = (*WHOLE, *FLOATING, "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "BOOLEAN", "BIGNUM")
+_FILE_READER = "read_parquet"
 _SELECT_THEM = "have the query select them"
 """In place of the columns that a query gives: it may have made their names from records."""
 
@@ -84,7 +94,7 @@ class DuckMicrodata:
         self.record_count = 0
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack, plain_errors(self._files):
+        with ExitStack() as stack, self._plain_errors():
             self._folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="tacit-", dir=self._temp_directory)
             )
@@ -97,7 +107,7 @@ class DuckMicrodata:
             self._duck.execute("SET pandas_analyze_sample = 0")
             self._observer.on_phase("reading")
             self._table = self._door()
-            if not (isinstance(self._source, Files) and self._source.kind == "parquet"):
+            if not self._table.startswith(_FILE_READER):
                 self._close_off()
             described = self._duck.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
             self._types = {row[0]: str(row[1]).split("(")[0] for row in described}
@@ -107,6 +117,16 @@ class DuckMicrodata:
 
     def __exit__(self, *problem: object) -> None:
         self._open.close()
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        with plain_errors(self._files):
+            try:
+                yield
+            except (duckdb.Error, UnicodeEncodeError):
+                if isinstance(self._source, Frame):
+                    refuse_undecodable_text(self._source)
+                raise
 
     def _one(self, query: str) -> Any:
         ((entry,),) = self._duck.execute(query).fetchall()
@@ -124,7 +144,7 @@ class DuckMicrodata:
             if source.kind == "parquet":
                 names = ", ".join(quoted_text(for_duckdb(name)) for name in self._files)
                 # Names of folders are no data, even where one is called turnover=7.
-                return f"read_parquet([{names}], union_by_name = true, hive_partitioning = false)"
+                return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
             return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
         if isinstance(source, Relation):
             return self._copy_relation(source.relation)
@@ -151,7 +171,6 @@ class DuckMicrodata:
     def _close_off(self) -> None:
         """Let nothing that runs from here on reach files, but for what was opened."""
         if not self._is_closed_off:
-            self._duck.execute(f"SET allowed_directories = [{quoted_text(self._folder)}]")
             self._duck.execute("SET enable_external_access = false")
             self._duck.execute("SET lock_configuration = true")
             self._is_closed_off = True
@@ -164,7 +183,7 @@ class DuckMicrodata:
         relation.project(", ".join(quoted_name(name) for name in wanted.columns)).write_parquet(
             copy
         )
-        return f"read_parquet([{quoted_text(copy)}])"
+        return f"{_FILE_READER}([{quoted_text(for_duckdb(copy))}], hive_partitioning = false)"
 
     def _copy(self, table: str, advice: str | None = None) -> str:
         present = [
@@ -247,7 +266,7 @@ class DuckMicrodata:
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
         query = f"SELECT DISTINCT {self._code(column)} AS code FROM {self._table}"
-        with plain_errors(self._files):
+        with self._plain_errors():
             found = self._duck.execute(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")
             return [row[0] for row in found.fetchall()]
 
@@ -255,7 +274,7 @@ class DuckMicrodata:
         """What is wrong with the records."""
         wanted = self._asked_for
         self._observer.on_phase("looking for faults")
-        with plain_errors(self._files):
+        with self._plain_errors():
             found: list[Finding] = []
             for name, hierarchy in dimensions.items():
                 query = f"SELECT {self._code(name)}, count(*) FROM {self._table} GROUP BY 1"
@@ -296,7 +315,7 @@ class DuckMicrodata:
     def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         """Number codes and contributors; the leaf keys that occur, increasing."""
         self._observer.on_phase("numbering codes and contributors")
-        with plain_errors(self._files):
+        with self._plain_errors():
             size = math.prod(leaf_shape(dimensions))
             self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
             query, width = self._coded(dimensions, size)
@@ -323,7 +342,7 @@ class DuckMicrodata:
                 bool(np.isnan(self._whole[name]).any()) for name in values
             )
         odd = " OR ".join(["leaf_key < 0", *(f"isnan({name})" for name in values)])
-        with plain_errors(self._files):
+        with self._plain_errors():
             return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
 
     def _cut(self, parts: int) -> list[str]:
@@ -348,7 +367,7 @@ class DuckMicrodata:
         used = dict.fromkeys(tallies, 0)
         self._observer.on_phase("adding up")
         for number, condition in enumerate(self._conditions, start=1):
-            with plain_errors(self._files):
+            with self._plain_errors():
                 if self._whole is None:
                     arrays = self._duck.execute(f"SELECT * FROM coded {condition}").fetchnumpy()
                 else:

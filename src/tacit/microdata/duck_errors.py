@@ -69,6 +69,8 @@ def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
         ) from None
     except duckdb.Error as error:
         raise _plain(error, files) from None
+    except UnicodeEncodeError:
+        raise InputError("the microdata cannot be read: a text is not valid Unicode") from None
 
 
 def _plain(error: duckdb.Error, files: Sequence[str]) -> InputError:

@@ -69,6 +69,25 @@ class SparkFrame:
 Source: TypeAlias = Files | Frame | Relation | Database | SparkFrame
 
 
+def refuse_undecodable_text(frame: Frame) -> None:
+    """Refuse text that no library can encode; looked for once one could not."""
+    native = frame.native
+    if isinstance(native, Mapping):
+        columns = {name: column.tolist() for name, column in native.items()}
+    else:
+        opened = nw.from_native(native, eager_only=True)
+        columns = {name: opened[name].to_list() for name in opened.columns}
+    for name, entries in columns.items():
+        for row, entry in enumerate(entries):
+            try:
+                str(entry).encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"column {name}, row {row}: a text holds half of a character (a lone "
+                    "surrogate); correct it, rows are counted from 0"
+                ) from None
+
+
 def recognise(source: Any, columns: tuple[str, ...]) -> Source:
     """Say what a user handed over.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tacit.errors import InputError, first_few, name_columns
+from tacit.errors import InputError, first_few, name_columns, unwritable
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 
 RECORDS = "records"
@@ -50,6 +50,10 @@ class Specification:
                 f"by gives {first_few(wrong)} something else than a Hierarchy or None; make a "
                 "Hierarchy of it"
             )
+        for name in self.columns:
+            odd = unwritable(str(name))
+            if odd is not None:
+                raise InputError(f"the name of a column: {odd}; rename it")
         if len(set(self.values)) < len(self.values):
             raise InputError(f"value names a column twice: {first_few(self.values)}")
         if isinstance(self.top, bool) or not isinstance(self.top, int) or self.top < 0:

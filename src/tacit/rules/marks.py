@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, TableError, first_few
+from tacit.errors import HierarchyError, InputError, TableError, first_few, not_utf8
 from tacit.hierarchy import code_text
 from tacit.problem import Floats, Integers
 from tacit.rules.rule import PercentRule, check_flag
@@ -115,17 +116,22 @@ class Manual(PercentRule):
 def _read_csv(path: Path) -> dict[str, list[str]]:
     """The columns of a CSV file, with commas or semicolons as its first line has them."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"cannot be read: {reason}", path=path) from None
-    lines = text.splitlines()
-    if not lines:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(content, error, path) from None
+    if not text.strip():
         raise InputError("the file is empty; its first line names the columns", path=path)
-    separator = ";" if ";" in lines[0] else ","
-    rows = list(csv.reader(lines, delimiter=separator))
-    header = [name.strip() for name in rows[0]]
-    filled = [(line, row) for line, row in enumerate(rows[1:], start=2) if any(row)]
+    separator = ";" if ";" in text.splitlines()[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise InputError(f"this is not CSV: {error}", path=path, line=reader.line_num) from None
+    header = [name.strip() for name in rows[0][1]]
+    filled = [(line, row) for line, row in rows[1:] if any(row)]
     for line, row in filled:
         if len(row) != len(header):
             raise InputError(
@@ -175,10 +181,13 @@ def _find_cells(table: Table, reader: FrameReader, names: list[str], where: str)
     codes: dict[str, list[str]] = {}
     for name, total in table.totals.items():
         entries = reader.entries(name) if name in names else [total] * reader.row_count
-        try:
-            text = {entry: code_text(entry) for entry in dict.fromkeys(entries)}
-        except HierarchyError as error:
-            raise TableError(f"{where}, column {name}: {error}") from None
+        text = {}
+        for entry in dict.fromkeys(entries):
+            try:
+                text[entry] = code_text(entry)
+            except HierarchyError as error:
+                row = next(row for row, other in enumerate(entries) if other is entry)
+                raise TableError(f"{where}, column {name}, row {row}: {error}") from None
         codes[name] = [text[entry] for entry in entries]
     cells = np.full(reader.row_count, -1, np.int64)
     for grid in reversed(table.grids):
