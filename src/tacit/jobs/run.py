@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -156,7 +157,8 @@ def _tabulated(
 ) -> Table:
     if isinstance(data.source, list):
         for name in data.source:
-            if not matching_files(name) and data.arguments.get("engine") != "spark":
+            absent = not matching_files(name) and not os.path.isdir(name)
+            if absent and data.arguments.get("engine") != "spark":
                 raise InputError("the file cannot be read: no such file", path=name)
     how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
     by = {
