@@ -68,8 +68,9 @@ class Problem:
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
             a cell, not numbers of cells.
-        overridden: True for each cell that somebody decided to publish although a rule found it
-            sensitive. Methods take it for any other cell; what is guaranteed does not hold for it.
+        overridden: Numbers of the cells that somebody decided to publish although a rule found
+            them sensitive, increasing. Methods take them for any others; what is guaranteed does
+            not hold for them.
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
         labels: Names of the cells for messages and reports, if there are any.
@@ -91,7 +92,7 @@ class Problem:
     upper_level: Floats
     sliding_level: Floats
     must_publish: Booleans
-    overridden: Booleans
+    overridden: Integers
     singleton: Integers
     labels: Sequence[str] | None
 
@@ -140,8 +141,10 @@ class Problem:
         )
         published = np.zeros(n, bool) if must_publish is None else np.array(must_publish, bool)
         self._set("must_publish", _shaped(published, "must_publish", n))
-        decided = np.zeros(n, bool) if overridden is None else np.array(overridden, bool)
-        self._set("overridden", _shaped(decided, "overridden", n))
+        decided = np.unique(np.array([] if overridden is None else overridden, np.int64))
+        if len(decided) and not 0 <= decided[0] <= decided[-1] < n:
+            raise ProblemError(f"overridden names cells that do not exist; they are 0 to {n - 1}")
+        self._set("overridden", decided)
         respondent = np.full(n, -1) if singleton is None else np.array(singleton)
         self._set("singleton", _shaped(respondent.astype(np.int64), "singleton", n))
 
@@ -352,7 +355,7 @@ class Problem:
             upper_level=self.upper_level[is_kept],
             sliding_level=self.sliding_level[is_kept],
             must_publish=self.must_publish[chosen],
-            overridden=self.overridden[chosen],
+            overridden=np.searchsorted(chosen, self.overridden[keep[self.overridden]]),
             singleton=self.singleton[chosen],
             labels=None if self.labels is None else [self.labels[cell] for cell in chosen.tolist()],
         )

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit import InputError, TableError
+from tacit import InputError, ProblemError, TableError
 from tacit.rules import Manual, MinFrequency, from_mapping
 from tacit.table import Table
 
@@ -112,13 +112,13 @@ def test_marks_override_rules_where_that_is_decided(table: Table) -> None:
         assert judged.reason is not None
         assert judged.reason[4] == "minimum frequency; overridden"
         assert np.flatnonzero(judged.overridden).tolist() == [4]
-        assert np.flatnonzero(judged.problem().overridden).tolist() == [4]
+        assert judged.problem().overridden.tolist() == [4]
         assert judged.to_frame("dict")["reason"][4] == "minimum frequency; overridden"
     publish = Manual({**ALONE, "status": ["publish"]}, override=True)
     judged = table.apply(publish, MinFrequency(3))
     assert judged.status[4] == "publish"
     assert judged.problem().must_publish[4]
-    assert judged.problem().overridden[4]
+    assert judged.problem().overridden.tolist() == [4]
 
 
 def test_marks_that_override_nothing_leave_no_trace(table: Table) -> None:
@@ -154,7 +154,9 @@ def test_overridden_cells_of_linked_tables(table: Table) -> None:
         "region=N, sex=f"
     ]
     part = linked.problem().subproblem(np.arange(3, 6))
-    assert part.overridden.tolist() == [False, True, False]
+    assert part.overridden.tolist() == [1]
+    with pytest.raises(ProblemError, match="overridden names cells that do not exist"):
+        part.replace(overridden=[3])
 
 
 def test_override_is_a_choice(table: Table) -> None:

@@ -34,7 +34,7 @@ def decisions(problem: Problem) -> str:
 
     Neither their number nor their places: they would tell readers where to look.
     """
-    if not problem.overridden.any():
+    if not len(problem.overridden):
         return ""
     return (
         "; some cells are published by decision of the publisher although a rule found them "
@@ -43,7 +43,7 @@ def decisions(problem: Problem) -> str:
 
 
 def _established(problem: Problem, found: Audit | None) -> str:
-    if len(problem.sensitive) == 0 and problem.overridden.any():
+    if len(problem.sensitive) == 0 and len(problem.overridden):
         return "none is needed elsewhere: no other cell is sensitive"
     if len(problem.sensitive) == 0:
         return "none is needed: no cell is sensitive"

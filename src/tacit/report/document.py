@@ -159,7 +159,7 @@ def _protection(release: Release, confidential: bool) -> str:
             f"{counted(papers.audit.checked)} claims against {counted(attackers)} "
             f"attacker{'s' * (attackers != 1)}, all verified with evidence"
         )
-        decided = np.flatnonzero(papers.problem.overridden)
+        decided = papers.problem.overridden
         if len(decided):
             rows["by decision"] = (
                 "published although a rule finds them sensitive: "

@@ -529,7 +529,7 @@ class Table:
             relations=self.relations,
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
-            overridden=self.overridden,
+            overridden=np.flatnonzero(self.overridden),
             singleton=_respondents(self.relations, self._filled("count", np.nan) == 1),
             labels=self.labels,
             **levels,
