@@ -79,6 +79,34 @@ class StoppedError(TacitError):
     """An observer asked to stop before there was anything to hand over."""
 
 
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+"""Halves of characters and control characters, which have no place in most formats."""
+
+
+def unwritable(text: str) -> str | None:
+    r"""Why a text cannot be a code or a name, None where it can.
+
+    Python takes bytes that are not UTF-8, and halves of characters that other systems cut, for
+    lone surrogates; no file can hold them.
+
+    >>> unwritable("Zürich"), unwritable("a\ud800")
+    (None, 'a\\ud800 holds half of a character (a lone surrogate)')
+    """
+    found = _UNWRITABLE.search(text)
+    if found is None:
+        return None
+    shown = _UNWRITABLE.sub(lambda odd: f"\\u{ord(odd[0]):04x}", text)
+    if "\ud800" <= found[0] <= "\udfff":
+        return f"{shown} holds half of a character (a lone surrogate)"
+    return f"{shown} holds a control character"
+
+
+def not_utf8(content: bytes, error: UnicodeDecodeError, path: str | Path) -> InputError:
+    """The error of a file that is not text, with the line where it is not."""
+    line = content[: error.start].replace(b"\r\n", b"\n").replace(b"\r", b"\n").count(b"\n") + 1
+    return InputError("this is not text in UTF-8; convert the file", path=path, line=line)
+
+
 def nearest(word: str, known: Sequence[str]) -> str:
     """What somebody may have meant by a word that is not known.
 

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import HierarchyError, first_few
+from tacit.errors import HierarchyError, first_few, unwritable
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
@@ -369,6 +369,9 @@ class Hierarchy:
 def code_text(code: object) -> str:
     """A code as text: text as it is, whole numbers written out, all else refused."""
     if isinstance(code, str) and code:
+        odd = unwritable(code)
+        if odd is not None:
+            raise HierarchyError(f"code {odd}; correct it")
         return str(code)
     if isinstance(code, numbers.Integral) and not isinstance(code, bool | np.bool_):
         return str(int(code))

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.errors import ProblemError, first_few
+from tacit.errors import ProblemError, first_few, unwritable
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -68,6 +68,9 @@ class Problem:
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
             a cell, not numbers of cells.
+        overridden: Numbers of the cells that somebody decided to publish although a rule found
+            them sensitive, increasing. Methods take them for any others; what is guaranteed does
+            not hold for them.
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
         labels: Names of the cells for messages and reports, if there are any.
@@ -89,6 +92,7 @@ class Problem:
     upper_level: Floats
     sliding_level: Floats
     must_publish: Booleans
+    overridden: Integers
     singleton: Integers
     labels: Sequence[str] | None
 
@@ -106,6 +110,7 @@ class Problem:
         upper_level: npt.ArrayLike | None = None,
         sliding_level: npt.ArrayLike | None = None,
         must_publish: npt.ArrayLike | None = None,
+        overridden: npt.ArrayLike | None = None,
         singleton: npt.ArrayLike | None = None,
         labels: Sequence[str] | None = None,
     ):
@@ -121,6 +126,11 @@ class Problem:
         object.__setattr__(self, "labels", labels)
         if labels is not None and len(labels) != n:
             raise ProblemError(f"labels has {len(labels)} entries; there are {n} cells")
+        # Those of a table are made when asked for, from codes that were looked at already.
+        for cell, label in enumerate(labels if isinstance(labels, list | tuple) else ()):
+            odd = unwritable(str(label))
+            if odd is not None:
+                raise ProblemError(f"label of cell {cell}: {odd}; correct it", cells=[cell])
         self._set_sensitive(
             np.array([] if sensitive is None else sensitive),
             {
@@ -131,6 +141,10 @@ class Problem:
         )
         published = np.zeros(n, bool) if must_publish is None else np.array(must_publish, bool)
         self._set("must_publish", _shaped(published, "must_publish", n))
+        decided = np.unique(np.array([] if overridden is None else overridden, np.int64))
+        if len(decided) and not 0 <= decided[0] <= decided[-1] < n:
+            raise ProblemError(f"overridden names cells that do not exist; they are 0 to {n - 1}")
+        self._set("overridden", decided)
         respondent = np.full(n, -1) if singleton is None else np.array(singleton)
         self._set("singleton", _shaped(respondent.astype(np.int64), "singleton", n))
 
@@ -341,6 +355,7 @@ class Problem:
             upper_level=self.upper_level[is_kept],
             sliding_level=self.sliding_level[is_kept],
             must_publish=self.must_publish[chosen],
+            overridden=np.searchsorted(chosen, self.overridden[keep[self.overridden]]),
             singleton=self.singleton[chosen],
             labels=None if self.labels is None else [self.labels[cell] for cell in chosen.tolist()],
         )

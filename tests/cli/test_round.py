@@ -60,11 +60,30 @@ def test_random_rounding_is_told_apart(files: Files, capsys: pytest.CaptureFixtu
     assert "do not add up" in json.loads(out.read_text())["message"]
 
 
+def test_seeds_of_random_rounding_are_confidential(
+    files: Files, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two runs differ, the result as JSON tells the seed, and neither screen nor table does."""
+    seeds = []
+    for name in ("a", "b"):
+        out, public = files.folder / f"{name}.json", files.folder / f"{name}.csv"
+        options = ("--algorithm", "random", "--option", "base=200", "--json", out, "--out", public)
+        assert _protect(files.table, *options) == 0
+        seeds.append(json.loads(out.read_text())["seed"])
+        told = capsys.readouterr()
+        for text in (told.out, told.err, public.read_text()):
+            assert str(seeds[-1]) not in text
+            assert "seed 1" not in text
+    assert seeds[0] != seeds[1]
+    assert min(seeds) > 1
+
+
 def test_random_rounding_that_exposes_cells_asks_for_no_more_time(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where chance gives a cell away, another algorithm helps, and time does not."""
-    assert _protect(files.table, "--algorithm", "random", "--option", "base=5") == 3
+    options = ("--algorithm", "random", "--seed", "1", "--option", "base=5")
+    assert _protect(files.table, *options) == 3
     told = capsys.readouterr().err
     assert "ended without a safe rounding\n  rounding at random heeds no levels" in told
     assert "time" not in told
@@ -101,3 +120,6 @@ def test_a_release_says_what_holds() -> None:
     drawn = tacit.protect(table, "round", base=100, algorithm="random", seed=77)
     assert "do not add up" in drawn.guarantee
     assert "77" not in drawn.summary().replace(drawn.guarantee, "")
+    secret = tacit.protect(table, "round", base=100, algorithm="random")
+    assert secret.papers.outcome.seed > 2**64
+    assert str(secret.papers.outcome.seed) not in secret.summary()

@@ -25,6 +25,17 @@ COLUMNS = {
 }
 
 
+@pytest.mark.parametrize("name", ["cells[1]", "cells*", "it's"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_are_taken_literally(tmp_path: Path, name: str, ending: str) -> None:
+    """A file is read whatever it and its folder are called, and no other."""
+    folder = tmp_path / "value=7"
+    folder.mkdir()
+    write_columns({"value": np.array([5.0])}, folder / f"cells1.{ending}")
+    write_columns({"value": np.array([360.0])}, folder / f"{name}.{ending}")
+    assert [float(entry) for entry in read_columns(folder / f"{name}.{ending}")["value"]] == [360]
+
+
 @pytest.mark.parametrize("name", ["cells.csv", "cells.csv.gz", "CELLS.CSV"])
 def test_csv_can_be_read_by_anything(tmp_path: Path, name: str) -> None:
     """Fifteen digits, nothing for NaN, and quotes where they are needed."""
@@ -108,7 +119,7 @@ def test_a_file_without_rows_has_columns(tmp_path: Path) -> None:
         ("a.csv", b"a,a\n1,2\n", "a.csv:1: column 'a' is there more than once"),
         ("a.csv", b"", "a.csv:1: the first line is empty"),
         ("a.csv", b'a,b\n1,"2', "a.csv:2: this is not CSV"),
-        ("a.csv", b"a\n\xff\n", "a.csv: this is not a text file in UTF-8"),
+        ("a.csv", b"a\n\xff\n", "a.csv:2: this is not text in UTF-8; convert the file"),
         ("a.csv", None, "a.csv: the file cannot be read: no such file"),
         ("a.parquet", b"PAR1", "a.parquet: this is not a Parquet file"),
         ("a.parquet", None, "a.parquet: the file cannot be read: no such file"),

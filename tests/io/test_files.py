@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import stat
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -59,7 +61,7 @@ def test_failure_keeps_the_old_file(tmp_path: Path) -> None:
     path.write_bytes(b"old")
 
     def interrupted() -> None:
-        with replacing(path) as stream:
+        with replacing(path, confidential=False) as stream:
             stream.write(b"half of the n")
             raise KeyboardInterrupt
 
@@ -73,7 +75,7 @@ def test_success_replaces_the_file(tmp_path: Path) -> None:
     """A complete write takes the place of the old file and leaves nothing beside it."""
     path = tmp_path / "out.txt"
     path.write_bytes(b"old and longer")
-    with replacing(path) as stream:
+    with replacing(path, confidential=False) as stream:
         stream.write(b"new")
     assert path.read_bytes() == b"new"
     assert list(tmp_path.iterdir()) == [path]
@@ -84,7 +86,7 @@ def test_link_stays_a_link(tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")
     link.symlink_to(target)
-    with replacing(link) as stream:
+    with replacing(link, confidential=False) as stream:
         stream.write(b"new")
     assert link.is_symlink()
     assert target.read_bytes() == b"new"
@@ -94,10 +96,85 @@ def test_equal_content_gives_equal_archives(tmp_path: Path) -> None:
     """A name in .gz compresses, and the bytes depend on the content alone."""
     paths = [tmp_path / "a.gz", tmp_path / "b.gz"]
     for path in paths:
-        with replacing(path) as stream:
+        with replacing(path, confidential=False) as stream:
             stream.write(b"content")
     assert paths[0].read_bytes() == paths[1].read_bytes()
     assert gzip.decompress(paths[0].read_bytes()) == b"content"
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Umasks from the most open to the most closed."""
+    chosen: int = request.param
+    before = os.umask(chosen)
+    yield chosen
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    """The permissions of a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.gz", "x" * 255])
+def test_new_files_are_as_open_as_their_content(tmp_path: Path, umask: int, name: str) -> None:
+    """Confidential files are for their owner alone, also while they are written."""
+    path = tmp_path / name
+    with replacing(path, confidential=True) as stream:
+        (temporary,) = tmp_path.iterdir()
+        assert mode(temporary) == 0o600
+        stream.write(b"secret")
+    assert mode(path) == 0o600
+    path.unlink()
+    with replacing(path, confidential=False) as stream:
+        stream.write(b"public")
+    assert mode(path) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("before", [0o600, 0o640, 0o644, 0o400, 0o660])
+@pytest.mark.parametrize("confidential", [True, False])
+@pytest.mark.usefixtures("umask")
+def test_rewritten_files_keep_their_mode(tmp_path: Path, before: int, confidential: bool) -> None:
+    """A file that existed keeps its permissions, and nobody sees more of it on the way."""
+    path, link = tmp_path / "out.txt", tmp_path / "link"
+    path.write_bytes(b"old")
+    path.chmod(before)
+    link.symlink_to(path)
+    for name in (path, link):
+        with replacing(name, confidential=confidential) as stream:
+            (temporary,) = (entry for entry in tmp_path.iterdir() if entry.suffix == ".tmp")
+            assert mode(temporary) == 0o600
+            stream.write(b"new")
+        assert mode(path) == before
+    assert path.read_bytes() == b"new"
+
+
+def test_groups_do_not_inherit_from_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the group of the old file cannot be kept, another group gets none of its rights."""
+    path = tmp_path / "out.txt"
+    path.write_bytes(b"old")
+    path.chmod(0o664)
+
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refused)
+    whole = Path.stat
+
+    def elsewhere(self: Path, *, follow_symlinks: bool = True) -> os.stat_result:
+        found = whole(self, follow_symlinks=follow_symlinks)
+        fields = list(found)
+        # The sixth is the group.
+        fields[5] += int(self == path)
+        return os.stat_result(fields)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "stat", elsewhere)
+        with replacing(path, confidential=True) as stream:
+            stream.write(b"new")
+    assert mode(path) == 0o604
 
 
 def test_pipe_is_written_to(tmp_path: Path) -> None:
@@ -107,7 +184,7 @@ def test_pipe_is_written_to(tmp_path: Path) -> None:
     received: list[bytes] = []
     reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
     reader.start()
-    with replacing(pipe) as stream:
+    with replacing(pipe, confidential=False) as stream:
         stream.write(b"through")
     reader.join()
     assert received == [b"through"]
@@ -118,6 +195,9 @@ def test_unwritable_place_is_refused(tmp_path: Path) -> None:
     """A directory that does not exist, or one in the place of the file, is an input error."""
     (tmp_path / "file").write_bytes(b"")
     for path in (tmp_path / "absent" / "out", tmp_path, tmp_path / "file" / "out"):
-        with pytest.raises(InputError, match="cannot be written"), replacing(path) as stream:
+        with (
+            pytest.raises(InputError, match="cannot be written"),
+            replacing(path, confidential=False) as stream,
+        ):
             stream.write(b"text")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]

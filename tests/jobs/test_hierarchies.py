@@ -99,7 +99,7 @@ def test_a_total_of_ones_own(tmp_path: Path) -> None:
         ('file = "twice.hrc"', "twice.hrc:4", "A1 is listed more than once"),
         ('file = "marks.hrc"', "marks.hrc:2", "marks but no code"),
         ('file = "empty.hrc"', "empty.hrc", "holds no codes"),
-        ('file = "latin.hrc"', "latin.hrc", "not a text file in UTF-8"),
+        ('file = "latin.hrc"', "latin.hrc:1", "not text in UTF-8; convert the file"),
     ],
 )
 def test_what_is_no_hierarchy_is_named(tmp_path: Path, text: str, where: str, message: str) -> None:

@@ -197,7 +197,7 @@ def test_rules_are_tables(tmp_path: Path) -> None:
         (b"a = 1\nb = \n", 2, "this is not TOML: invalid value"),
         (b"a = [1,\n2", 2, "this is not TOML"),
         (b"a = 1\n\na = 2\n", 3, "this is not TOML"),
-        (b"\xff\xfe", None, "this is not a text file in UTF-8"),
+        (b"\xff\xfe", 1, "this is not text in UTF-8"),
         (b"a = " + b"[" * 100_000, None, "this is not TOML"),
         (b"", None, "there is no [data]"),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -60,6 +62,40 @@ def test_a_confidential_jj_file_beside_the_published_table(
     assert main(["protect", str(path), "--quiet", "--out", str(out)]) == 0
     assert "it is confidential" in capsys.readouterr().err
     assert " u " in out.read_text()
+
+
+def test_confidential_files_are_for_their_owner(changed: Changed) -> None:
+    """Every confidential output is for its owner alone, and keeps the mode it is given."""
+    public = ["p.csv", "p.xlsx", "p.html", "p.parquet", "p.jj", "p.csv.gz", "r.html"]
+    secret = ["result.json", "t.confidential.csv", "e.confidential.json", "w.confidential.html"]
+    path = _changed(
+        changed,
+        f"published = {public[:-1]}",
+        'report = "r.html"',
+        'table = "t.confidential.csv"',
+        'evidence = "e.confidential.json"',
+        'working_report = "w.confidential.html"',
+    )
+    out = path.parent / "o.confidential.jj"
+    folder, told = path.parent, ["protect", str(path), "--quiet", "--out", str(out)]
+    before = os.umask(0o002)
+    try:
+        assert main(told) == 0
+        assert {stat.S_IMODE((folder / name).stat().st_mode) for name in public} == {0o664}
+        files = [out, *(folder / name for name in secret)]
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+        for file in files:
+            file.chmod(0o640)
+        (folder / "p.csv").chmod(0o600)
+        assert main(told) == 0
+        assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o640}
+        assert stat.S_IMODE((folder / "p.csv").stat().st_mode) == 0o600
+        for command in (["info"], ["compare", "--methods", "suppress"]):
+            told_json = folder / f"{command[0]}.json"
+            assert main([*command, str(path), "--json", str(told_json), "--quiet"]) == 0
+            assert stat.S_IMODE(told_json.stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,20 @@ def test_sources_of_microdata_are_alike(folder: Path, changed: Changed) -> None:
         _same(_table(changed(('microdata = "records.csv"', source))), expected)
 
 
+def test_names_of_microdata_are_taken_literally(folder: Path, tmp_path: Path) -> None:
+    """Neither a folder nor a file is a pattern where it exists, and inputs are what is read."""
+    expected = _table(folder / "job.toml")
+    odd = tmp_path / "year[1]=*"
+    odd.mkdir()
+    job, records = (folder / "job.toml").read_text(), (folder / "records.csv").read_text()
+    for name, told in (("records[1].csv", "records[1].csv"), ("part-1.csv", "part-*.csv")):
+        (odd / name).write_text(records)
+        (odd / "job.toml").write_text(job.replace('"records.csv"', f'"{told}"'))
+        (odd / "records1.csv").write_text("firm\n")
+        _same(_table(odd / "job.toml"), expected)
+        assert read_job(odd / "job.toml").inputs == (odd / "job.toml", odd / name)
+
+
 def test_everything_said_of_the_table_counts(changed: Changed) -> None:
     """Holdings, levels, bounds and weights reach the problem."""
     path = changed(

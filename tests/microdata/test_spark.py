@@ -174,6 +174,37 @@ def test_files_are_taken_at_their_word(tmp_path: Path) -> None:
         tabulate(tmp_path / "none.csv", {"r": None}, "v", engine="spark")
 
 
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_names_of_files_are_taken_literally(tmp_path: Path, ending: str) -> None:
+    """Odd names are those files, names of folders are no data, no file is read twice."""
+    for place, number in (("v=7/f[1]", 100), ("v=7/f1", 5), ("v=8/{a}", 20)):
+        path = tmp_path / f"{place}.{ending}"
+        path.parent.mkdir(exist_ok=True)
+        frame = pd.DataFrame({"r": ["x"], "v": [number]})
+        frame.to_csv(path, index=False) if ending == "csv" else frame.to_parquet(path)
+    for source, total in {
+        str(tmp_path / f"v=7/f[1].{ending}"): 100,
+        str(tmp_path / f"v=8/{{a}}.{ending}"): 20,
+        str(tmp_path / f"*/*.{ending}"): 125,
+    }.items():
+        for engine in ("spark", "duckdb"):
+            table = tabulate(source, {"r": None}, "v", engine=engine)
+            assert table.value.tolist() == [total, total]
+    again = [str(tmp_path / f"v=7/f1.{ending}")] * 2
+    with pytest.raises(InputError, match="counted twice"):
+        tabulate(again, {"r": None}, "v", engine="spark")
+
+
+@pytest.mark.usefixtures("spark")
+def test_columns_in_another_order_are_refused(tmp_path: Path) -> None:
+    """Spark reads columns by their places: a file that has them elsewhere is not mixed in."""
+    (tmp_path / "a.csv").write_text("r,v\n1,2\n")
+    (tmp_path / "b.csv").write_text("v,r\n4,3\n")
+    with pytest.raises(InputError, match="differ in their first lines"):
+        tabulate(str(tmp_path / "*.csv"), {"r": None}, "v", engine="spark")
+
+
 def test_spark_refuses_what_is_not_its_own(spark: Any) -> None:
     """Settings of DuckDB, types without numbers and several holdings are refused."""
     frame = spark.createDataFrame(

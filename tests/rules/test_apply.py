@@ -122,12 +122,13 @@ def test_cells_that_were_sensitive_stay_so() -> None:
 
 
 def test_cells_that_must_be_published() -> None:
-    """A sensitive cell that is to be published is an error, unless a person calls it safe."""
+    """A sensitive cell that is to be published is an error, unless a person decides so."""
     table = table_of([[5, 4, 3], [2]]).replace(status=["safe", "safe", "publish"])
     with pytest.raises(TableError, match=r"to be published: \(code=c1\); change") as error:
         table.apply(MinFrequency(2))
     assert error.value.cells == ("code=c1",)
-    cleared = table.apply(MinFrequency(2), Manual({"code": ["c1"], "status": ["publish"]}))
+    marks = {"code": ["c1"], "status": ["publish"]}
+    cleared = table.apply(MinFrequency(2), Manual(marks, override=True))
     assert cleared.status[2] == "publish"
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit import InputError, TableError
-from tacit.rules import Manual, MinFrequency
+from tacit import InputError, ProblemError, TableError
+from tacit.rules import Manual, MinFrequency, from_mapping
 from tacit.table import Table
 
 
@@ -71,19 +73,100 @@ def test_sliding_levels_from_marks(table: Table) -> None:
     assert problem.upper_level.tolist() == [0.0]
 
 
-def test_a_mark_as_safe_holds(table: Table) -> None:
-    """What a person calls safe is not sensitive whatever rules say, in any order."""
-    safe = Manual({"region": ["N"], "sex": ["f"], "status": ["safe"]})
-    for rules in ((safe, MinFrequency(3)), (MinFrequency(3), safe)):
-        judged = table.apply(*rules)
-        assert sensitive(judged) == []
+ALONE = {"region": ["N"], "sex": ["f"]}
+
+
+@pytest.mark.parametrize("status", ["safe", "publish"])
+def test_marks_do_not_override_rules_silently(table: Table, status: str) -> None:
+    """Cells and rules are named, no value is, whatever the order and however the cell was found."""
+    mark = Manual({**ALONE, "status": [status]})
+    found: dict[str, list[tuple[Any, Any]]] = {
+        "minimum frequency": [(mark, MinFrequency(3)), (MinFrequency(3), mark)],
+        "two few": [(MinFrequency(3, name="two few"), mark)],
+        "manual": [(Manual(ALONE), mark)],
+    }
+    for reason, orders in found.items():
+        for rules in orders:
+            with pytest.raises(TableError, match=rf"\(region=N, sex=f\) by {reason};") as caught:
+                table.apply(*rules)
+            assert caught.value.cells == ("region=N, sex=f",)
+            assert "override = true" in str(caught.value)
+            assert "10" not in str(caught.value)
+    with pytest.raises(TableError, match="by minimum frequency"):
+        table.apply(MinFrequency(3)).apply(mark)
+    given = table.replace(status=np.where(np.arange(9) == 4, "sensitive", "safe"))
+    with pytest.raises(TableError, match="by given"):
+        given.apply(mark)
+
+
+def test_marks_override_rules_where_that_is_decided(table: Table) -> None:
+    """What a person decides holds whatever rules say, in any order, and the reason tells."""
+    safe = Manual({**ALONE, "status": ["safe"]}, override=True)
+    for judged in (
+        table.apply(safe, MinFrequency(3)),
+        table.apply(MinFrequency(3), safe),
+        table.apply(MinFrequency(3)).apply(safe),
+        table.apply(MinFrequency(3), safe).apply(Manual({"region": ["S"]})),
+    ):
+        assert "region=N, sex=f" not in sensitive(judged)
         assert judged.reason is not None
-        assert not any(judged.reason)
-    assert sensitive(table.apply(MinFrequency(3)).apply(safe)) == []
-    publish = Manual({"region": ["N"], "sex": ["f"], "status": ["publish"]})
+        assert judged.reason[4] == "minimum frequency; overridden"
+        assert np.flatnonzero(judged.overridden).tolist() == [4]
+        assert judged.problem().overridden.tolist() == [4]
+        assert judged.to_frame("dict")["reason"][4] == "minimum frequency; overridden"
+    publish = Manual({**ALONE, "status": ["publish"]}, override=True)
     judged = table.apply(publish, MinFrequency(3))
     assert judged.status[4] == "publish"
     assert judged.problem().must_publish[4]
+    assert judged.problem().overridden.tolist() == [4]
+
+
+def test_marks_that_override_nothing_leave_no_trace(table: Table) -> None:
+    """Cells that no rule finds sensitive are marked without a reason, with override or without."""
+    for override in (False, True):
+        mark = Manual({"region": ["S"], "status": ["publish"]}, override=override)
+        judged = table.apply(mark, MinFrequency(3))
+        assert not judged.overridden.any()
+        assert judged.reason is not None
+        assert judged.reason[6] == ""
+        assert judged.status[6] == "publish"
+
+
+def test_a_cell_that_is_judged_anew_is_overridden_no_more(table: Table) -> None:
+    """Rules that are applied later judge cells that were marked as safe; the old reasons stay."""
+    safe = Manual({**ALONE, "status": ["safe"]}, override=True)
+    judged = table.apply(MinFrequency(3), safe).apply(Manual(ALONE))
+    assert sensitive(judged) == ["region=N, sex=f"]
+    assert not judged.overridden.any()
+    assert judged.reason is not None
+    assert judged.reason[4] == "minimum frequency; manual"
+
+
+def test_overridden_cells_of_linked_tables(table: Table) -> None:
+    """A cell that is overridden in one of the tables is so in all of them."""
+    other = Table.from_frame(
+        {"region": ["N", "S"], "age": ["old", "old"], "value": [30, 70]},
+        {"region": None, "age": None},
+    )
+    mark = Manual({**ALONE, "status": ["publish"]}, override=True)
+    linked = table.apply(MinFrequency(3), mark).link(other)
+    assert [linked.labels[cell] for cell in np.flatnonzero(linked.overridden).tolist()] == [
+        "region=N, sex=f"
+    ]
+    part = linked.problem().subproblem(np.arange(3, 6))
+    assert part.overridden.tolist() == [1]
+    with pytest.raises(ProblemError, match="overridden names cells that do not exist"):
+        part.replace(overridden=[3])
+
+
+def test_override_is_a_choice(table: Table) -> None:
+    """Only true and false can be said, and no rule can be called so."""
+    with pytest.raises(InputError, match="override must be true or false"):
+        Manual(ALONE, override="yes")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="name must not be overridden"):
+        MinFrequency(3, name="overridden")
+    assert from_mapping({"rule": "manual", "marks": "m.csv", "override": True}).override  # type: ignore[attr-defined]
+    assert not table.overridden.any()
 
 
 def test_a_mark_as_secondary_does_not_hide_a_sensitive_cell(table: Table) -> None:

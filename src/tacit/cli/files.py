@@ -94,12 +94,12 @@ def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> N
 
 
 def write_json(path: Path, members: Mapping[str, Any]) -> None:
-    """Write one JSON object, one key a line; it appears complete or not at all."""
+    """Write one JSON object, one key a line; it is confidential, and complete or not there."""
     from tacit.io.files import replacing
 
     lines = ",\n ".join(
         f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
         for key, member in members.items()
     )
-    with replacing(path) as stream:
+    with replacing(path, confidential=True) as stream:
         stream.write(f"{{{lines}}}\n".encode())

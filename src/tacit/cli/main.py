@@ -17,7 +17,7 @@ from typing import NoReturn, Protocol, cast
 
 from tacit.cli.exits import ExitCode
 from tacit.cli.interrupts import StoppedAtOnce
-from tacit.errors import SolverError, StoppedError, TacitError, nearest
+from tacit.errors import SolverError, StoppedError, TacitError, nearest, unwritable
 from tacit.version import __version__
 
 COMMANDS = {
@@ -92,6 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Labels may hold letters that a terminal does not know.
         sys.stdout.reconfigure(errors="backslashreplace")
+    for place, word in enumerate(given, start=1):
+        odd = unwritable(word)
+        if odd is not None:
+            print(f"tacit: argument {place}: {odd}; write it in UTF-8", file=sys.stderr)
+            return ExitCode.WRONG_INPUT
     name = given[0] if given else ""
     command = _command(name) if name in COMMANDS else None
     parser, own = _parsers(name, command)

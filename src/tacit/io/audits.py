@@ -86,7 +86,7 @@ def write_audit(audit: Audit, path: str | Path) -> None:
         "relations": problem.relation_count,
         "published": _published(audit),
     }
-    with replacing(path) as stream:
+    with replacing(path, confidential=True) as stream:
         opening = "{"
         for key, member in members.items():
             stream.write(f"{opening}{_dumps(key)}: {_dumps(member)}".encode())

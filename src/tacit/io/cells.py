@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.io.files import read_content, replacing
+from tacit.io.files import read_text, replacing
 
 CELL_SUFFIXES = (".csv", ".csv.gz", ".parquet")
 CONFIDENTIAL = "confidential: true values, do not publish"
@@ -38,10 +38,7 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
         return _read_parquet(path)
     if not path.name.lower().endswith((".csv", ".csv.gz", ".tsv", ".txt")):
         raise InputError("the name of the file must end in .csv, .tsv, .txt or .parquet", path=path)
-    try:
-        text = read_content(path).decode()
-    except UnicodeDecodeError:
-        raise InputError("this is not a text file in UTF-8", path=path) from None
+    text = read_text(path)
     first = text.partition("\n")[0]
     if not first.strip():
         raise InputError("the first line is empty; it must name the columns", path=path, line=1)
@@ -75,12 +72,15 @@ def read_columns(path: Path) -> dict[str, list[Any]]:
 def _read_parquet(path: Path) -> dict[str, list[Any]]:
     import duckdb
 
-    # DuckDB would take the name for a pattern.
+    from tacit.microdata.file_names import for_duckdb
+
     if not path.is_file():
-        raise InputError("the file cannot be read: no such file", path=path)
+        kind = "this is a directory" if path.is_dir() else "no such file"
+        raise InputError(f"the file cannot be read: {kind}", path=path)
     with duckdb.connect() as duck:
         try:
-            relation = duck.read_parquet(str(path))
+            # Names of folders are no data, even where one is called value=7.
+            relation = duck.read_parquet(for_duckdb(str(path)), hive_partitioning=False)
             rows = relation.fetchall()
         except duckdb.Error:
             raise InputError("this is not a Parquet file", path=path) from None
@@ -99,15 +99,15 @@ def write_columns(columns: Mapping[str, npt.NDArray[Any]], path: Path) -> None:
     if not path.name.lower().endswith(CELL_SUFFIXES):
         raise InputError(f"the name must end in {', '.join(CELL_SUFFIXES)}", path=path)
     if path.name.lower().endswith(".parquet"):
-        content = _parquet(columns)
+        content: str | bytes = _parquet(columns)
     else:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(zip(*map(_texts, columns.values()), strict=True))
-        content = text.getvalue().encode()
-    with replacing(path) as stream:
-        stream.write(content)
+        content = text.getvalue()
+    with replacing(path, confidential=CONFIDENTIAL in columns) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def _texts(column: npt.NDArray[Any]) -> Sequence[Any]:

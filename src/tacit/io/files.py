@@ -5,16 +5,19 @@ from __future__ import annotations
 import gzip
 import os
 import secrets
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, cast
 
-from tacit.errors import InputError
+from tacit.errors import InputError, not_utf8, unwritable
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
+_OWNER_ALONE = 0o600
+_ACCESS_LIST = "system.posix_acl_access"
 
 
 def read_content(path: str | Path) -> bytes:
@@ -27,6 +30,8 @@ def read_content(path: str | Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise InputError(f"the file cannot be read: {reason}", path=path) from None
+    except ValueError:
+        raise _impossible_name(path) from None
     if content.startswith(_GZIP_MAGIC):
         try:
             content = gzip.decompress(content)
@@ -40,15 +45,35 @@ def read_content(path: str | Path) -> bytes:
     return content
 
 
+def read_text(path: str | Path) -> str:
+    """The content of a file that is text in UTF-8, see `read_content`."""
+    content = read_content(path)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise not_utf8(content, error, path) from None
+
+
 @contextmanager
-def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
     """Write a file that appears complete or not at all; a name in `.gz` compresses.
 
     The bytes go to a temporary file in the same directory that takes the final name at the
     end. Compressed files carry neither name nor time, so equal content gives equal files.
+
+    A file that existed keeps its permissions, owner and group. A new one that is confidential
+    can be read by its owner alone, whatever the umask, and so can its temporary file; others
+    follow the umask.
+
+    Args:
+        path: The file.
+        confidential: Whether it holds what readers must not know.
     """
-    # Through a link, the file it points to is replaced and the link stays.
-    target = Path(os.path.realpath(path))
+    try:
+        # Through a link, the file it points to is replaced and the link stays.
+        target = Path(os.path.realpath(path))
+    except ValueError:
+        raise _impossible_name(path) from None
     if target.exists() and not target.is_file() and not target.is_dir():
         # A pipe or a device has no old content to keep, and must not be replaced.
         try:
@@ -57,21 +82,69 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise _unwritable(error, path) from None
         return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    # The name of the file may already be as long as names can be.
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as stream:
+        owner_alone = confidential or target.exists()
+        with open(temporary, "xb", opener=_for_owner if owner_alone else None) as stream:
             if Path(path).suffix == ".gz":
                 with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as compressed:
                     yield cast(IO[bytes], compressed)
             else:
                 yield stream
+        if target.exists():
+            _keep_permissions(target, temporary)
         os.replace(temporary, target)
     except OSError as error:
         raise _unwritable(error, path) from None
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"a text cannot be written: {unwritable(error.object[error.start : error.end])}; "
+            "correct titles, marks and names",
+            path=path,
+        ) from None
     finally:
         # Gone already when all went well, or never there.
         with suppress(OSError):
             temporary.unlink()
+
+
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, _OWNER_ALONE)
+
+
+def _keep_permissions(target: Path, temporary: Path) -> None:
+    """Give a file the permissions, owner and group of the one that it replaces."""
+    before = target.stat()
+    mode = stat.S_IMODE(before.st_mode)
+    now = temporary.stat()
+    if (before.st_uid, before.st_gid) != (now.st_uid, now.st_gid):
+        try:
+            os.chown(temporary, before.st_uid, before.st_gid)
+        except OSError:
+            with suppress(OSError):
+                os.chown(temporary, -1, before.st_gid)
+            if temporary.stat().st_gid != before.st_gid:
+                # What one group was allowed is not for another.
+                mode &= ~stat.S_IRWXG
+    os.chmod(temporary, mode)
+    _copy_access_list(target, temporary)
+
+
+def _copy_access_list(source: Path, target: Path) -> None:
+    """Copy who else is allowed or denied; without it the group would get what the list grants."""
+    if not hasattr(os, "getxattr"):
+        return
+    try:
+        entries = os.getxattr(source, _ACCESS_LIST)
+    except OSError:
+        return
+    os.setxattr(target, _ACCESS_LIST, entries)
+
+
+def _impossible_name(path: str | Path) -> InputError:
+    """The error of a name that no file can have: with a NUL character, or half of a character."""
+    return InputError(f"the name of the file {unwritable(str(path))}; name another file")
 
 
 def _unwritable(error: OSError, path: str | Path) -> InputError:

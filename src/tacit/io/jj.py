@@ -226,6 +226,7 @@ def write_jj(
     path: str | Path,
     *,
     suppressed: Suppression | Booleans | Integers | Sequence[int] | None = None,
+    confidential: bool = True,
 ) -> None:
     """Write a problem as a JJ file; a name in `.gz` compresses.
 
@@ -238,12 +239,14 @@ def write_jj(
         path: Where to write; an existing file is replaced.
         suppressed: The suppressed cells, as a mask or as numbers. Those that are not sensitive
             get the status `m`.
+        confidential: Whether a new file is for its owner alone; false where the values are
+            published or made up.
 
     Raises:
         InputError: The statuses contradict each other, or the file cannot be written.
     """
     status = _statuses(problem, suppressed)
-    with replacing(path) as stream:
+    with replacing(path, confidential=confidential) as stream:
         stream.write(f"0\n{problem.cell_count}\n".encode())
         for block in _cell_lines(problem, status):
             stream.write(block.encode())

@@ -291,7 +291,7 @@ def write_outcome_json(
         f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
         for key, member in members.items()
     )
-    with replacing(path) as stream:
+    with replacing(path, confidential=True) as stream:
         stream.write(f"{{{lines}}}\n".encode())
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from tacit.errors import HierarchyError, InputError, TacitError
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacit.io.cells import read_columns
-from tacit.io.files import read_content
+from tacit.io.files import read_text
 from tacit.jobs.sections import Section
 
 _KEYS = ("codes", "file", "child", "parent", "levels", "indent", "lengths", "total")
@@ -144,10 +144,7 @@ def _from_file(
 
 def _from_hrc(file: Path, indent: str, total: str) -> Hierarchy:
     """A file with one code a line, each level marked by one more mark in front of the code."""
-    try:
-        lines = read_content(file).decode().split("\n")
-    except UnicodeDecodeError:
-        raise InputError("this is not a text file in UTF-8", path=file) from None
+    lines = read_text(file).split("\n")
     above = [total]
     parents: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):

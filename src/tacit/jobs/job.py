@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import glob
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.sections import Section
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import METHODS, find_method
+from tacit.microdata.file_names import is_remote, matching_files
 from tacit.report.picture import REPORT_SUFFIX
 from tacit.rules import (
     bounds_from_mapping,
@@ -174,7 +176,7 @@ class Job:
         if isinstance(self.data, Microdata):
             source = self.data.source
             for name in source if isinstance(source, list) else source[:1]:
-                read += map(Path, glob.glob(name, recursive=True) or [name])
+                read += map(Path, matching_files(name) or [name])
         else:
             read.append(self.data.path)
         hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
@@ -268,7 +270,16 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
     if query is not None:
         raise section.fault("'query' is about a 'database', which is not given", "query")
     names = section.texts("microdata") or []
-    return Microdata([str(section.file.parent / name) for name in names], given)
+    return Microdata([_from_folder(section.file.parent, name) for name in names], given)
+
+
+def _from_folder(folder: Path, name: str) -> str:
+    """A file or pattern that is relative to a folder, whatever the folder is called."""
+    path = folder / name
+    if is_remote(name):
+        return name
+    literal = os.path.lexists(path) or not glob.has_magic(name)
+    return str(path if literal else Path(glob.escape(str(folder))) / name)
 
 
 def _cell_file(section: Section) -> CellFile:

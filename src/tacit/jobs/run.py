@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import glob
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, Microdata, Output
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
+from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import Problem
 from tacit.release import NoReleaseError, Release, protect
@@ -157,7 +157,8 @@ def _tabulated(
 ) -> Table:
     if isinstance(data.source, list):
         for name in data.source:
-            if not glob.has_magic(name) and not Path(name).exists():
+            absent = not matching_files(name) and not os.path.isdir(name)
+            if absent and data.arguments.get("engine") != "spark":
                 raise InputError("the file cannot be read: no such file", path=name)
     how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
     by = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tacit.errors import InputError, TacitError, nearest
+from tacit.errors import InputError, TacitError, nearest, not_utf8, unwritable
 from tacit.jobs.lines import KeyPath, key_lines
 from tacit.reading import KINDS, kind_of
 
@@ -37,12 +37,14 @@ class Section:
     def read(cls, path: Path) -> Self:
         """The whole file as a section."""
         try:
-            text = path.read_bytes().decode("utf-8-sig")
+            content = path.read_bytes()
         except OSError as error:
             reason = (error.strerror or "unknown reason").lower()
             raise InputError(f"the file cannot be read: {reason}", path=path) from None
-        except UnicodeDecodeError:
-            raise InputError("this is not a text file in UTF-8", path=path) from None
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise not_utf8(content, error, path) from None
         try:
             given = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -127,7 +129,14 @@ class Section:
         given: str | None = self.get(key, str)
         if given == "":
             raise self.fault(f"{key!r} must not be empty", key)
+        if given is not None:
+            self._refuse_unwritable(given, key)
         return given
+
+    def _refuse_unwritable(self, given: str, *keys: str | int) -> None:
+        odd = unwritable(given)
+        if odd is not None:
+            raise self.fault(f"{keys[0]!r}: {odd}; correct it", *keys)
 
     def one_of(self, key: str, choices: Sequence[str]) -> str | None:
         """One of a few texts."""
@@ -142,12 +151,14 @@ class Section:
         if given is None:
             return None
         if isinstance(given, str):
+            self._refuse_unwritable(given, key)
             return [given]
         if not given:
             raise self.fault(f"{key!r} is an empty list", key)
         for place, part in enumerate(given):
             if not isinstance(part, str) or not part:
                 raise self.fault(f"{key!r} must be a list of texts", key, place)
+            self._refuse_unwritable(part, key, place)
         return list(given)
 
     def path(self, key: str) -> Path | None:

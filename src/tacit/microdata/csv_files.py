@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from tacit.errors import InputError
+from tacit.microdata.file_names import for_duckdb
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.specification import Specification
 
@@ -17,7 +19,7 @@ NO_SEPARATOR = "\x1f"
 """Occurs in no line, so that a whole line can be read as one column."""
 
 
-def csv_query(duck: Any, patterns: tuple[str, ...], specification: Specification) -> str:
+def csv_query(duck: Any, files: Iterable[str], specification: Specification) -> str:
     """A query for the columns that are needed, all as text.
 
     DuckDB would guess how files are made from their first records, and skip those that do not
@@ -25,11 +27,11 @@ def csv_query(duck: Any, patterns: tuple[str, ...], specification: Specification
 
     Args:
         duck: A connection.
-        patterns: Paths, or patterns of them.
+        files: The files.
         specification: Which columns are needed.
     """
     alike: dict[str, list[str]] = {}
-    for file in _files(duck, patterns):
+    for file in files:
         alike.setdefault(_first_line(duck, file), []).append(file)
     return " UNION ALL ".join(_query(line, files, specification) for line, files in alike.items())
 
@@ -44,24 +46,12 @@ def columns_of(line: str) -> tuple[str, list[str]]:
     return separator, [name.strip() for name in next(csv.reader([line], delimiter=separator))]
 
 
-def _files(duck: Any, patterns: tuple[str, ...]) -> list[str]:
-    found: list[str] = []
-    for pattern in patterns:
-        if "://" in pattern:
-            # Somewhere on a network: not everything there can be listed.
-            found.append(pattern)
-            continue
-        files = [row[0] for row in duck.execute("SELECT file FROM glob(?)", [pattern]).fetchall()]
-        if not files:
-            raise InputError("the file cannot be read: no such file", path=pattern)
-        found += files
-    return found
-
-
 def _first_line(duck: Any, file: str) -> str:
+    name = quoted_text(for_duckdb(file))
     query = (
-        f"SELECT line FROM read_csv([{quoted_text(file)}], auto_detect = false, header = false, "
-        f"columns = {{'line': 'VARCHAR'}}, delim = '{NO_SEPARATOR}', quote = '', escape = '') "
+        f"SELECT line FROM read_csv([{name}], auto_detect = false, header = false, "
+        f"columns = {{'line': 'VARCHAR'}}, delim = '{NO_SEPARATOR}', quote = '', escape = '', "
+        "hive_partitioning = false) "
         "LIMIT 1"
     )
     lines = duck.execute(query).fetchall()
@@ -82,8 +72,10 @@ def _query(line: str, files: list[str], specification: Specification) -> str:
     chosen = ", ".join(
         f"column_{names.index(name)} AS {quoted_name(name)}" for name in specification.columns
     )
-    listed = ", ".join(quoted_text(file) for file in files)
+    listed = ", ".join(quoted_text(for_duckdb(file)) for file in files)
     return (
         f"SELECT {chosen} FROM read_csv([{listed}], auto_detect = false, header = true, "
-        f"columns = {{{kinds}}}, delim = '{separator}', quote = '\"', escape = '\"')"
+        f"columns = {{{kinds}}}, delim = '{separator}', quote = '\"', escape = '\"', "
+        # A folder called turnover=7 would have its name in place of the column.
+        "hive_partitioning = false)"
     )

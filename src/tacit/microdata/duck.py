@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
+import duckdb
 import numpy as np
 
 from tacit.errors import InputError
@@ -18,6 +19,8 @@ from tacit.microdata.contributions import Orders, Records, Tally
 from tacit.microdata.csv_files import csv_query
 from tacit.microdata.duck_errors import plain_errors
 from tacit.microdata.duck_watch import WatchedConnection
+from tacit.microdata.file_names import for_duckdb, found_files
+from tacit.microdata.queries import one_select, refuse_no_database
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.report import (
     DIGITS,
@@ -28,7 +31,15 @@ from tacit.microdata.report import (
     code_findings,
     refuse_several_holdings,
 )
-from tacit.microdata.sources import Database, Files, Frame, Relation, is_query
+from tacit.microdata.sources import (
+    Database,
+    Files,
+    Frame,
+    Relation,
+    is_query,
+    refuse_undecodable_text,
+    table_name,
+)
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
@@ -37,6 +48,10 @@ WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "U
 FLOATING = ("FLOAT", "DOUBLE")
 TEXT = ("VARCHAR", "ENUM")
 NUMERIC = (*WHOLE, *FLOATING, "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "BOOLEAN", "BIGNUM")
+_FILE_READER = "read_parquet"
+_SELECT_THEM = "have the query select them"
+"""In place of the columns that a query gives: it may have made their names from records."""
+
 MOST_RECORDS = 2**31 - 1
 """So many records can be ordered at once."""
 
@@ -71,13 +86,15 @@ class DuckMicrodata:
         self._temp_directory = temp_directory
         self._observer = observer or Observer()
         self._open = ExitStack()
+        self._files: list[str] = []
+        self._is_closed_off = False
         self._whole: dict[str, Any] | None = None
         self._holding_of: Integers | None = None
         self._asked_of: Booleans | None = None
         self.record_count = 0
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack, plain_errors():
+        with ExitStack() as stack, self._plain_errors():
             self._folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="tacit-", dir=self._temp_directory)
             )
@@ -90,6 +107,8 @@ class DuckMicrodata:
             self._duck.execute("SET pandas_analyze_sample = 0")
             self._observer.on_phase("reading")
             self._table = self._door()
+            if not self._table.startswith(_FILE_READER):
+                self._close_off()
             described = self._duck.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
             self._types = {row[0]: str(row[1]).split("(")[0] for row in described}
             self._check_types()
@@ -98,6 +117,16 @@ class DuckMicrodata:
 
     def __exit__(self, *problem: object) -> None:
         self._open.close()
+
+    @contextmanager
+    def _plain_errors(self) -> Iterator[None]:
+        with plain_errors(self._files):
+            try:
+                yield
+            except (duckdb.Error, UnicodeEncodeError):
+                if isinstance(self._source, Frame):
+                    refuse_undecodable_text(self._source)
+                raise
 
     def _one(self, query: str) -> Any:
         ((entry,),) = self._duck.execute(query).fetchall()
@@ -111,43 +140,56 @@ class DuckMicrodata:
             self._duck.register("records", source.native)
             return "records"
         if isinstance(source, Files):
-            names = ", ".join(quoted_text(name) for name in source.patterns)
+            self._files += found_files(source.names)
             if source.kind == "parquet":
-                return f"read_parquet([{names}], union_by_name = true)"
-            return self._copy(f"({csv_query(self._duck, source.patterns, wanted)})")
+                names = ", ".join(quoted_text(for_duckdb(name)) for name in self._files)
+                # Names of folders are no data, even where one is called turnover=7.
+                return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
+            return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
         if isinstance(source, Relation):
             return self._copy_relation(source.relation)
-        # In brackets it can only be something that reads.
-        query = f"({source.query.strip().rstrip(';')})"
+        asks = is_query(source.query)
+        query = one_select(source.query) if asks else ""
         if not isinstance(source.database, str):
             connection = source.database
-            asks = is_query(source.query)
             relation = connection.sql(f"FROM {query}") if asks else connection.table(source.query)
-            return self._copy_relation(relation)
-        self._duck.execute(f"ATTACH {quoted_text(source.database)} AS source (READ_ONLY)")
-        if not is_query(source.query):
-            parts = source.query.split(".")
-            return ".".join(quoted_name(part.strip('"')) for part in ["source", *parts])
+            return self._copy_relation(relation, _SELECT_THEM if asks else None)
+        self._files.append(source.database)
+        refuse_no_database(source.database)
+        self._duck.execute(
+            f"ATTACH {quoted_text(source.database)} AS source (TYPE duckdb, READ_ONLY)"
+        )
+        self._close_off()
+        if not asks:
+            parts = ["source", *table_name(source.query)]
+            return ".".join(quoted_name(part) for part in parts)
         self._duck.execute("USE source")
-        copied = self._copy(query)
+        copied = self._copy(query, _SELECT_THEM)
         self._duck.execute("USE memory")
         return copied
 
-    def _copy_relation(self, relation: Any) -> str:
+    def _close_off(self) -> None:
+        """Let nothing that runs from here on reach files, but for what was opened."""
+        if not self._is_closed_off:
+            self._duck.execute("SET enable_external_access = false")
+            self._duck.execute("SET lock_configuration = true")
+            self._is_closed_off = True
+
+    def _copy_relation(self, relation: Any, advice: str | None = None) -> str:
         """Copy what somebody else's connection reads to where ours can."""
         wanted = self._asked_for
-        wanted.refuse_missing_columns(tuple(relation.columns))
+        wanted.refuse_missing_columns(tuple(relation.columns), advice)
         copy = f"{self._folder}/records.parquet"
         relation.project(", ".join(quoted_name(name) for name in wanted.columns)).write_parquet(
             copy
         )
-        return f"read_parquet([{quoted_text(copy)}])"
+        return f"{_FILE_READER}([{quoted_text(for_duckdb(copy))}], hive_partitioning = false)"
 
-    def _copy(self, table: str) -> str:
+    def _copy(self, table: str, advice: str | None = None) -> str:
         present = [
             row[0] for row in self._duck.execute(f"DESCRIBE SELECT * FROM {table}").fetchall()
         ]
-        self._asked_for.refuse_missing_columns(tuple(present))
+        self._asked_for.refuse_missing_columns(tuple(present), advice)
         chosen = ", ".join(quoted_name(name) for name in self._asked_for.columns)
         self._duck.execute(f"CREATE TEMP TABLE copied AS SELECT {chosen} FROM {table}")
         return "copied"
@@ -224,7 +266,7 @@ class DuckMicrodata:
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
         query = f"SELECT DISTINCT {self._code(column)} AS code FROM {self._table}"
-        with plain_errors():
+        with self._plain_errors():
             found = self._duck.execute(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")
             return [row[0] for row in found.fetchall()]
 
@@ -232,7 +274,7 @@ class DuckMicrodata:
         """What is wrong with the records."""
         wanted = self._asked_for
         self._observer.on_phase("looking for faults")
-        with plain_errors():
+        with self._plain_errors():
             found: list[Finding] = []
             for name, hierarchy in dimensions.items():
                 query = f"SELECT {self._code(name)}, count(*) FROM {self._table} GROUP BY 1"
@@ -273,7 +315,7 @@ class DuckMicrodata:
     def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         """Number codes and contributors; the leaf keys that occur, increasing."""
         self._observer.on_phase("numbering codes and contributors")
-        with plain_errors():
+        with self._plain_errors():
             size = math.prod(leaf_shape(dimensions))
             self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
             query, width = self._coded(dimensions, size)
@@ -300,7 +342,7 @@ class DuckMicrodata:
                 bool(np.isnan(self._whole[name]).any()) for name in values
             )
         odd = " OR ".join(["leaf_key < 0", *(f"isnan({name})" for name in values)])
-        with plain_errors():
+        with self._plain_errors():
             return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
 
     def _cut(self, parts: int) -> list[str]:
@@ -325,7 +367,7 @@ class DuckMicrodata:
         used = dict.fromkeys(tallies, 0)
         self._observer.on_phase("adding up")
         for number, condition in enumerate(self._conditions, start=1):
-            with plain_errors():
+            with self._plain_errors():
                 if self._whole is None:
                     arrays = self._duck.execute(f"SELECT * FROM coded {condition}").fetchnumpy()
                 else:

@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import duckdb
 
 from tacit.errors import InputError
+from tacit.microdata.file_names import for_duckdb
 
 HARMLESS = (
-    duckdb.IOException,
     duckdb.CatalogException,
     duckdb.BinderException,
     duckdb.ParserException,
 )
-"""Errors that speak of files, names and queries. Others may quote what records report."""
+"""Errors that speak of names and queries. Others may quote what records report."""
 
 KNOWN = (
     (r"not utf-8 encoded", "this is not text in UTF-8; convert the file"),
     (r"unterminated quote", "a quotation mark is opened but not closed"),
     (r"Parquet|magic bytes|thrift", "this is not a Parquet file, or it is damaged"),
     (r"not a valid DuckDB database", "this is not a DuckDB database, or it is damaged"),
+    (
+        r"^Permission Error: .*disabled by configuration",
+        "the query, or a view that it reads, reaches beyond the database; name the files "
+        "themselves, or hand over a connection",
+    ),
+    (
+        r"Could not set lock on file|file handle conflict|different configuration",
+        "the database is open for writing, here or in another program; close it there",
+    ),
+    (r"^IO Error: .*Permission denied", "the file cannot be read: permission denied"),
     (r"database does not exist|No files found", "the file cannot be read: no such file"),
 )
 """What to make of errors that are about a file."""
@@ -38,9 +48,18 @@ _FILE = re.compile(
 )
 
 
+_LITERAL = re.compile(r"'(?![a-z_]+\([A-Z_, ]*\)')[^']*'")
+"""A text in a query, which may name a firm; not a function with the types of its arguments."""
+
+
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """Turn errors of DuckDB into ours."""
+def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
+    """Turn errors of DuckDB into ours.
+
+    Args:
+        files: What may be at fault. Nothing else is taken for the name of a file: errors quote
+            records, and those may look like one.
+    """
     try:
         yield
     except duckdb.OutOfMemoryException:
@@ -49,16 +68,18 @@ def plain_errors() -> Iterator[None]:
             "with more room"
         ) from None
     except duckdb.Error as error:
-        raise _plain(error) from None
+        raise _plain(error, files) from None
+    except UnicodeEncodeError:
+        raise InputError("the microdata cannot be read: a text is not valid Unicode") from None
 
 
-def _plain(error: duckdb.Error) -> InputError:
+def _plain(error: duckdb.Error, files: Sequence[str]) -> InputError:
     text = str(error)
-    named, line = _FILE.search(text), _LINE.search(text)
-    place: dict[str, Any] = {
-        "path": None if named is None else next(filter(None, named.groups())),
-        "line": None if line is None else int(line[1]),
-    }
+    named = {for_duckdb(file): file for file in files} | {file: file for file in files}
+    found = [next(filter(None, match.groups())) for match in _FILE.finditer(text)]
+    path = next((named[name] for name in found if name in named), None)
+    line = None if path is None else _LINE.search(text)
+    place: dict[str, Any] = {"path": path, "line": None if line is None else int(line[1])}
     columns = _COLUMNS.search(text)
     if columns is not None:
         return InputError(
@@ -71,7 +92,8 @@ def _plain(error: duckdb.Error) -> InputError:
             return InputError(meaning, **place)
     if isinstance(error, HARMLESS):
         reason = text.splitlines()[0].partition("Error: ")
-        return InputError(f"the microdata cannot be read: {reason[2] or reason[0]}")
+        told = _LITERAL.sub("'...'", reason[2] or reason[0])
+        return InputError(f"the microdata cannot be read: {told}", path=path)
     return InputError(
         "the microdata cannot be read; check the files and the types of the columns", **place
     )

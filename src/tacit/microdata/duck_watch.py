@@ -14,7 +14,12 @@ from tacit.observer import Observer
 
 SECONDS_BETWEEN_LOOKS = 0.1
 _NOTHING_KNOWN = -1.0
-_SETTINGS = {"enable_progress_bar": "true", "enable_progress_bar_print": "false"}
+_SETTINGS = {
+    "enable_progress_bar": "true",
+    "enable_progress_bar_print": "false",
+    # A query must not find variables of the program by their names.
+    "python_enable_replacements": "false",
+}
 _Result = TypeVar("_Result")
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
-from tacit.errors import InputError, StoppedError
+from tacit.errors import HierarchyError, InputError, StoppedError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape
 from tacit.microdata.contributions import Tally
@@ -217,9 +217,17 @@ def occurring_codes(
     watcher.on_start(f"codes of {column}")
     opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
     with opened as microdata:
-        codes = microdata.codes(column)
+        codes = _occurring(microdata, column).leaves
         watcher.on_end()
-    return flat_hierarchy(codes).leaves
+    return codes
+
+
+def _occurring(microdata: Microdata, column: str) -> Hierarchy:
+    """The codes that occur in a column, below one total."""
+    try:
+        return flat_hierarchy(microdata.codes(column))
+    except HierarchyError as error:
+        raise InputError(f"column {column}: {error}") from None
 
 
 def _open(
@@ -268,7 +276,7 @@ def _tabulate(
     dimensions: dict[str, Hierarchy] = {}
     for name, given in specification.by.items():
         _refuse_to_go_on(observer)
-        dimensions[name] = flat_hierarchy(microdata.codes(name)) if given is None else given
+        dimensions[name] = _occurring(microdata, name) if given is None else given
     # Refuses more combinations than can be numbered before anything is.
     room = Grid(dimensions)
     if specification.keep_empty and room.cell_count > MOST_CELLS_WITH_EMPTY:

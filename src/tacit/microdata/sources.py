@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import narwhals as nw
 import numpy as np
 
 from tacit.errors import InputError, first_few
+from tacit.microdata.file_names import matching_files
 from tacit.table.frames import FRAME_LIBRARIES
 
 ENDINGS = {
@@ -27,10 +29,10 @@ COMPRESSED = (".gz", ".zst")
 
 @dataclass(frozen=True)
 class Files:
-    """Parquet or CSV files, or patterns of their names."""
+    """Parquet or CSV files: their names, patterns of them, or folders of Parquet files."""
 
     kind: str
-    patterns: tuple[str, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,25 @@ class SparkFrame:
 Source: TypeAlias = Files | Frame | Relation | Database | SparkFrame
 
 
+def refuse_undecodable_text(frame: Frame) -> None:
+    """Refuse text that no library can encode; looked for once one could not."""
+    native = frame.native
+    if isinstance(native, Mapping):
+        columns = {name: column.tolist() for name, column in native.items()}
+    else:
+        opened = nw.from_native(native, eager_only=True)
+        columns = {name: opened[name].to_list() for name in opened.columns}
+    for name, entries in columns.items():
+        for row, entry in enumerate(entries):
+            try:
+                str(entry).encode()
+            except UnicodeEncodeError:
+                raise InputError(
+                    f"column {name}, row {row}: a text holds half of a character (a lone "
+                    "surrogate); correct it, rows are counted from 0"
+                ) from None
+
+
 def recognise(source: Any, columns: tuple[str, ...]) -> Source:
     """Say what a user handed over.
 
@@ -97,9 +118,27 @@ def recognise(source: Any, columns: tuple[str, ...]) -> Source:
     )
 
 
+_PART = r'"(?:[^"]|"")+"|[^\s"();.,]+'
+_TABLE = re.compile(rf"\s*(?:{_PART})(?:\.(?:{_PART}))*\s*")
+
+
 def is_query(text: str) -> bool:
-    """Whether a text is a query, not the name of a table."""
-    return len(text.split()) > 1
+    """Whether a text is a query, not the name of a table.
+
+    >>> is_query("more.firms"), is_query('"firms of 2024"'), is_query("FROM firms")
+    (False, False, True)
+    """
+    return _TABLE.fullmatch(text) is None
+
+
+def table_name(text: str) -> list[str]:
+    """The parts of the name of a table, such as its schema, without quotation marks.
+
+    >>> table_name('more."firms.2024"')
+    ['more', 'firms.2024']
+    """
+    parts = re.findall(_PART, text)
+    return [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts]
 
 
 def _is_database(first: Any) -> bool:
@@ -122,13 +161,13 @@ def _kind(name: str) -> str | None:
 
 
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
-    patterns = []
-    for path in paths:
-        name = os.fspath(path)
-        if os.path.isdir(name) and next(Path(name).glob("**/*.parquet"), None) is None:
+    names = [os.fspath(path) for path in paths]
+    if not all(names):
+        raise InputError("the name of a file is empty; name Parquet or CSV files")
+    for name in names:
+        if os.path.isdir(name) and not matching_files(name):
             raise InputError("this is a directory without Parquet files; name a file", path=name)
-        patterns.append(f"{name}/**/*.parquet" if os.path.isdir(name) else name)
-    kinds = {name: _kind(name) for name in patterns}
+    kinds = {name: "parquet" if os.path.isdir(name) else _kind(name) for name in names}
     odd = [name for name, kind in kinds.items() if kind is None]
     if odd:
         raise InputError(
@@ -136,8 +175,8 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
             "kinds, or for a DuckDB database a pair of its path and a table or query"
         )
     if len(set(kinds.values())) > 1:
-        raise InputError(f"{first_few(patterns)} are of different kinds; give one kind at a time")
-    return Files(str(kinds[patterns[0]]), tuple(patterns))
+        raise InputError(f"{first_few(names)} are of different kinds; give one kind at a time")
+    return Files(str(kinds[names[0]]), tuple(names))
 
 
 def _comes_from(source: Any, library: str) -> bool:

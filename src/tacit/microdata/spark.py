@@ -22,6 +22,7 @@ from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_strides
 from tacit.microdata.contributions import Layout, Orders, Records, Tally
 from tacit.microdata.csv_files import columns_of
+from tacit.microdata.file_names import for_spark, matching_files, refuse_same_files
 from tacit.microdata.report import (
     DIGITS,
     EXAMPLES,
@@ -84,16 +85,26 @@ class SparkMicrodata:
             frame: DataFrame = self._source.frame
             return frame
         session = SparkSession.builder.getOrCreate()
-        patterns = list(self._source.patterns)
+        names = _readable(self._source.names)
         if self._source.kind == "parquet":
-            return session.read.parquet(*patterns)
-        first = session.read.text(patterns).first()
+            # Names of folders are no data, even where one is called turnover=7.
+            return session.read.option("recursiveFileLookup", "true").parquet(*names)
+        first = session.read.text(names, recursiveFileLookup=True).first()
         if first is None:
             raise InputError("the files are empty; their first line must name the columns")
         separator, _ = columns_of(str(first[0]))
         reader = session.read.option("columnPruning", "false")
-        # Otherwise Spark reads records with too many or too few entries as well as it can.
-        return reader.csv(patterns, header=True, sep=separator, escape='"', mode="FAILFAST")
+        # Otherwise Spark reads records with too many or too few entries as well as it can, and
+        # files with columns in another order as if they were in the order of the first.
+        return reader.csv(
+            names,
+            header=True,
+            sep=separator,
+            escape='"',
+            mode="FAILFAST",
+            enforceSchema=False,
+            recursiveFileLookup=True,
+        )
 
     # --- What a column says --------------------------------------------------------------------
 
@@ -293,6 +304,18 @@ class SparkMicrodata:
         return coded.withColumn("holding", group)
 
 
+def _readable(names: Iterable[str]) -> list[str]:
+    """Names that Spark takes for these files; what is not here may be where Spark looks."""
+    found: list[str] = []
+    here: list[str] = []
+    for name in names:
+        files = matching_files(name)
+        here += files
+        found += [for_spark(file) for file in files] if files else [name]
+    refuse_same_files(here)
+    return found
+
+
 @contextmanager
 def _plain_errors() -> Iterator[None]:
     """Turn errors of Spark into ours: they quote records and go on for pages."""
@@ -303,6 +326,11 @@ def _plain_errors() -> Iterator[None]:
         raise InputError(f"Spark cannot read the microdata: {reason}") from None
     except (PySparkException, Py4JJavaError) as error:
         file = re.search(r"reading file (?:file://)?([^\s]+?)\.?\s", str(error))
+        if "CSV header does not conform to the schema" in str(error):
+            raise InputError(
+                "the files differ in their first lines, and Spark reads columns by their places; "
+                "write the same columns in the same order, or use engine='duckdb'"
+            ) from None
         raise InputError(
             "Spark cannot read the microdata; check that all records have as many entries as the "
             "first line, and look into its log",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tacit.errors import InputError, first_few, name_columns
+from tacit.errors import InputError, first_few, name_columns, unwritable
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 
 RECORDS = "records"
@@ -50,6 +50,10 @@ class Specification:
                 f"by gives {first_few(wrong)} something else than a Hierarchy or None; make a "
                 "Hierarchy of it"
             )
+        for name in self.columns:
+            odd = unwritable(str(name))
+            if odd is not None:
+                raise InputError(f"the name of a column: {odd}; rename it")
         if len(set(self.values)) < len(self.values):
             raise InputError(f"value names a column twice: {first_few(self.values)}")
         if isinstance(self.top, bool) or not isinstance(self.top, int) or self.top < 0:
@@ -89,14 +93,22 @@ class Specification:
         counts_only = not self.values and self.shadow is None and self.owner is None
         return self.top > 0 and not counts_only
 
-    def refuse_missing_columns(self, present: Mapping[str, object] | tuple[str, ...]) -> None:
-        """Refuse to look for columns that are not there."""
+    def refuse_missing_columns(
+        self, present: Mapping[str, object] | tuple[str, ...], advice: str | None = None
+    ) -> None:
+        """Refuse to look for columns that are not there.
+
+        Args:
+            present: The columns that there are.
+            advice: What to do, in place of naming the columns that there are.
+        """
         absent = [name for name in self.columns if name not in present]
         if absent:
+            known = advice or name_columns(present)
             raise InputError(
-                f"there is no column {absent[0]}; {name_columns(present)}"
+                f"there is no column {absent[0]}; {known}"
                 if len(absent) == 1
-                else f"there are no columns {first_few(absent)}; {name_columns(present)}"
+                else f"there are no columns {first_few(absent)}; {known}"
             )
 
 

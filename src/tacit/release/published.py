@@ -53,6 +53,8 @@ class Published:
         method: The method that made it.
         at_random: Whether each value was changed at random, so that they need not add up.
         against: The kinds of attackers that the publisher asked for protection against.
+        decided: Whether some cells are published by decision although a rule found them
+            sensitive; readers are told that there are such cells, and no more.
     """
 
     codes: Mapping[str, npt.NDArray[np.str_]]
@@ -72,6 +74,7 @@ class Published:
     method: str = "suppress"
     at_random: bool = False
     against: tuple[Against, ...] = (Against.READER,)
+    decided: bool = False
 
     @classmethod
     def of(
@@ -120,6 +123,7 @@ class Published:
             outcome.method,
             outcome.algorithm == "random",
             tuple(against),
+            len(problem.overridden) > 0,
         )
 
     @property

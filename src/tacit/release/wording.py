@@ -31,6 +31,12 @@ _ADJUSTED = (
 )
 _NONE_NEEDED = "none is needed: no cell is sensitive"
 _UNAUDITED = "none: no audit has found this safe"
+_NONE_ELSEWHERE = "none is needed elsewhere: no other cell is sensitive"
+_DECIDED = (
+    "; some cells are published by decision of the publisher although a rule found them sensitive, "
+    "and nothing is guaranteed for these"
+)
+"""Neither their number nor their places: they would tell readers where to look."""
 
 
 def guarantee(published: Published) -> str:
@@ -40,19 +46,22 @@ def guarantee(published: Published) -> str:
     table of which this could be the publication.
     """
     if not published.altered and not published.is_hidden.any():
-        return _NONE_NEEDED
+        return _NONE_ELSEWHERE + _DECIDED if published.decided else _NONE_NEEDED
     rounded = published.altered and published.radius is not None
-    return _promise(published.against, rounded=rounded, adjusted=published.altered and not rounded)
+    adjusted = published.altered and not rounded
+    promise = _promise(published.against, rounded=rounded, adjusted=adjusted)
+    return promise + _DECIDED * published.decided
 
 
 def established(problem: Problem, found: Audit | None) -> str:
     """What an audit has established, likewise; confidential, because it depends on the table."""
+    decided = _DECIDED * (len(problem.overridden) > 0)
     if len(problem.sensitive) == 0:
-        return _NONE_NEEDED
+        return _NONE_ELSEWHERE + decided if decided else _NONE_NEEDED
     if found is None or not found.safe:
         return _UNAUDITED
     rounded, adjusted = found.rounded is not None, found.adjusted is not None
-    return _promise(audited(found), rounded=rounded, adjusted=adjusted)
+    return _promise(audited(found), rounded=rounded, adjusted=adjusted) + decided
 
 
 def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> str:
@@ -180,6 +189,11 @@ def audit_rows(outcome: Outcome, problem: Problem, found: Audit | None) -> dict[
         rows["no levels"] = f"{bare} of {len(problem.sensitive)} sensitive cells ask for none"
     if found is not None and audited(found) != (Against.READER,):
         rows["attackers"] = named_attackers(found)
+    if len(problem.overridden):
+        rows["by decision"] = (
+            "published although a rule finds them sensitive: "
+            f"{problem.name_cells(problem.overridden, len(problem.overridden))}"
+        )
     rows["guarantee"] = established(problem, found)
     if outcome.message:
         rows["note"] = outcome.message

@@ -95,7 +95,7 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page; it appears complete or not at all."""
-        with replacing(path) as stream:
+        with replacing(path, confidential=bool(self.warning)) as stream:
             stream.write(self.html().encode())
 
 

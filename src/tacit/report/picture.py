@@ -74,7 +74,7 @@ class Picture:
         target = Path(path)
         check_name(target, ".svg", confidential=self.confidential)
         mark = f"<!-- {WARNING} -->\n" if self.confidential else ""
-        with replacing(target) as stream:
+        with replacing(target, confidential=self.confidential) as stream:
             stream.write(f"{mark}{self._repr_svg_()}\n".encode())
         return target
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, TableError, first_few
+from tacit.errors import HierarchyError, InputError, TableError, first_few, not_utf8
 from tacit.hierarchy import code_text
 from tacit.problem import Floats, Integers
-from tacit.rules.rule import PercentRule
+from tacit.rules.rule import PercentRule, check_flag
 from tacit.table import CellStatus, Grid, Table
 from tacit.table.frames import FrameReader
 from tacit.table.judging import Verdict
@@ -32,12 +33,16 @@ class Manual(PercentRule):
     which is `sensitive` where it is missing; and `lower_level`, `upper_level` and
     `sliding_level`, in place of the percentage.
 
-    A cell marked as `safe` is not sensitive whatever other rules say, and one marked as
-    `publish` must be published besides. A cell marked as `secondary` is suppressed.
+    A cell marked as `safe` may be published, and one marked as `publish` must be. Where a rule
+    finds such a cell sensitive, the mark is refused unless `override` says that it is decided;
+    the guarantee then tells that there are such cells. A cell marked as `secondary` is
+    suppressed.
 
     Attributes:
         marks: A data frame of pandas, polars or pyarrow, a dict of columns, or the path of a
             CSV file.
+        override: Whether cells marked as `safe` or `publish` are not sensitive whatever rules
+            say that are applied before or together with the marks.
 
     >>> import tacit
     >>> table = tacit.examples.get("002-figure-2.1").table
@@ -50,11 +55,13 @@ class Manual(PercentRule):
     title: ClassVar[str] = "manual"
 
     marks: Any
+    override: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.marks is None:
             raise InputError("marks must be a data frame or the path of a CSV file")
+        check_flag(self.override, "override")
 
     def judge(self, table: Table) -> Verdict:
         """What is marked, with levels as given or as a percentage of the value."""
@@ -102,23 +109,29 @@ class Manual(PercentRule):
             levels=self.levels,
             decided=cells[~sensitive],
             decided_status=status[~sensitive],
+            override=self.override,
         )
 
 
 def _read_csv(path: Path) -> dict[str, list[str]]:
     """The columns of a CSV file, with commas or semicolons as its first line has them."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"cannot be read: {reason}", path=path) from None
-    lines = text.splitlines()
-    if not lines:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
+    except UnicodeDecodeError as error:
+        raise not_utf8(content, error, path) from None
+    if not text.strip():
         raise InputError("the file is empty; its first line names the columns", path=path)
-    separator = ";" if ";" in lines[0] else ","
-    rows = list(csv.reader(lines, delimiter=separator))
-    header = [name.strip() for name in rows[0]]
-    filled = [(line, row) for line, row in enumerate(rows[1:], start=2) if any(row)]
+    separator = ";" if ";" in text.splitlines()[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise InputError(f"this is not CSV: {error}", path=path, line=reader.line_num) from None
+    header = [name.strip() for name in rows[0][1]]
+    filled = [(line, row) for line, row in rows[1:] if any(row)]
     for line, row in filled:
         if len(row) != len(header):
             raise InputError(
@@ -168,10 +181,13 @@ def _find_cells(table: Table, reader: FrameReader, names: list[str], where: str)
     codes: dict[str, list[str]] = {}
     for name, total in table.totals.items():
         entries = reader.entries(name) if name in names else [total] * reader.row_count
-        try:
-            text = {entry: code_text(entry) for entry in dict.fromkeys(entries)}
-        except HierarchyError as error:
-            raise TableError(f"{where}, column {name}: {error}") from None
+        text = {}
+        for entry in dict.fromkeys(entries):
+            try:
+                text[entry] = code_text(entry)
+            except HierarchyError as error:
+                row = next(row for row, other in enumerate(entries) if other is entry)
+                raise TableError(f"{where}, column {name}, row {row}: {error}") from None
         codes[name] = [text[entry] for entry in entries]
     cells = np.full(reader.row_count, -1, np.int64)
     for grid in reversed(table.grids):

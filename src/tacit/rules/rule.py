@@ -11,7 +11,7 @@ import numpy as np
 from tacit.errors import InputError, TableError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import CellStatus, Table
-from tacit.table.judging import SEPARATOR, Levels, Verdict
+from tacit.table.judging import OVERRIDDEN, SEPARATOR, Levels, Verdict
 from tacit.table.labels import name_cells
 
 
@@ -42,6 +42,8 @@ class SensitivityRule:
             not isinstance(self.name, str) or not self.name or SEPARATOR.strip() in self.name
         ):
             raise InputError("name must be a text without semicolons")
+        if self.name == OVERRIDDEN:
+            raise InputError(f"name must not be {OVERRIDDEN}: that is what marks make of reasons")
 
     @property
     def largest_needed(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.errors import TableError
+from tacit.errors import TableError, unwritable
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Integers
 
@@ -46,6 +46,10 @@ class Grid:
         object.__setattr__(self, "dimensions", dict(self.dimensions))
         if not self.dimensions:
             raise TableError("a table needs at least one dimension")
+        for name in self.dimensions:
+            odd = unwritable(str(name))
+            if odd is not None:
+                raise TableError(f"dimension {odd}; rename it")
         if self.size > np.iinfo(np.int64).max:
             raise TableError(
                 f"{' x '.join(str(size) for size in self.shape)} codes make more combinations "

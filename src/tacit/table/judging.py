@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import InputError, TableError
+from tacit.errors import InputError, TableError, first_few
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, Statuses
@@ -34,6 +34,11 @@ GIVEN = "given"
 SEPARATOR = "; "
 """What stands between the reasons of a cell that several rules find sensitive."""
 
+OVERRIDDEN = "overridden"
+"""The last reason of a cell that is not sensitive because a mark overrides the rules."""
+
+_LAST = f"{SEPARATOR}{OVERRIDDEN}"
+
 _SMALL_SHARE = 1e-3
 
 
@@ -49,7 +54,9 @@ class Verdict:
         sliding: How wide the attacker's interval must be, where that is asked for as such.
         levels: Which of the levels count; None leaves it to whoever applies the rule.
         decided: Numbers of cells whose status is decided by hand.
-        decided_status: Their statuses. `safe` and `publish` hold whatever the rules say.
+        decided_status: Their statuses. `safe` and `publish` of a cell that any rule finds
+            sensitive are refused, or hold where that is decided too.
+        override: Whether it is.
     """
 
     reason: str
@@ -60,6 +67,7 @@ class Verdict:
     levels: Levels | None = None
     decided: Integers | None = None
     decided_status: Statuses | None = None
+    override: bool = False
 
 
 class Rule(Protocol):
@@ -109,7 +117,9 @@ def judged(
         sensitive[verdict.cells] = True
         for name, asked in _asked(verdict, levels).items():
             level[name][verdict.cells] = np.maximum(level[name][verdict.cells], asked)
-    status = _statuses(table, verdicts, sensitive)
+    reason = _reasons(table, verdicts)
+    status = _statuses(table, verdicts, sensitive, reason)
+    overridden = sensitive & (status != CellStatus.SENSITIVE.value)
     sensitive = np.asarray(status == CellStatus.SENSITIVE.value)
     _fit_levels(table, np.flatnonzero(sensitive), level, least_level, lower, upper)
     changes: dict[str, Any] = {
@@ -117,7 +127,10 @@ def judged(
         for name, column in level.items()
         if name != "sliding_level" or column.any() or table.sliding_level is not None
     }
-    return {**changes, "status": status, "reason": _reasons(table, verdicts, sensitive)}
+    overridden |= table.overridden & ~sensitive
+    reason[overridden] = join_reasons(reason[overridden], np.full(overridden.sum(), OVERRIDDEN))
+    reason[~sensitive & ~overridden] = ""
+    return {**changes, "status": status, "reason": reason}
 
 
 _LEVELS = ("lower_level", "upper_level", "sliding_level")
@@ -143,20 +156,35 @@ def _asked(verdict: Verdict, levels: Levels) -> dict[str, Floats]:
     return asked
 
 
-def _statuses(table: Table, verdicts: Sequence[Verdict], sensitive: Booleans) -> Statuses:
+def _statuses(
+    table: Table, verdicts: Sequence[Verdict], sensitive: Booleans, reason: Reasons
+) -> Statuses:
     """The statuses after all verdicts; what was decided by hand holds."""
     status = table.status.copy()
     cleared = np.zeros(table.cell_count, bool)
+    override = np.zeros(table.cell_count, bool)
     for verdict in verdicts:
         if verdict.decided is not None and verdict.decided_status is not None:
             status[verdict.decided] = verdict.decided_status
             cleared[verdict.decided] = verdict.decided_status != CellStatus.SECONDARY.value
+            override[verdict.decided] = verdict.override
+    against = np.flatnonzero(sensitive & cleared & ~override)
+    if len(against):
+        names = _names(table, against)
+        told = [f"({name}) by {reason[cell]}" for name, cell in zip(names, against, strict=True)]
+        raise TableError(
+            f"cells are marked as safe or to be published, but are sensitive: {first_few(told)}; "
+            "take the marks away, or set override = true (Manual(..., override=True)) if it is "
+            "decided to publish them nevertheless",
+            names,
+        )
     clash = sensitive & ~cleared & (status == CellStatus.PUBLISH.value)
     if clash.any():
         names = _names(table, np.flatnonzero(clash))
         raise TableError(
             f"cells are sensitive, but are to be published: {name_cells(names)}; change their "
-            "status, or mark them as safe with Manual if that is meant",
+            "status, or mark them with Manual(..., override=True) in the same call if it is "
+            "decided to publish them nevertheless",
             names,
         )
     status[sensitive & ~cleared] = CellStatus.SENSITIVE.value
@@ -220,23 +248,23 @@ def _small_level(table: Table) -> float:
     return _SMALL_SHARE * float(np.median(np.abs(table.value[table.value != 0])))
 
 
-def _reasons(table: Table, verdicts: Sequence[Verdict], sensitive: Booleans) -> Reasons:
-    """For each sensitive cell the reasons of all rules that find it so."""
+def _reasons(table: Table, verdicts: Sequence[Verdict]) -> Reasons:
+    """For each cell the reasons of all rules that find it sensitive, now or before."""
     # Few texts occur, each in many cells: cells carry the number of their text.
     texts = ["", GIVEN]
     number = table.is_sensitive.astype(np.int64)
     if table.reason is not None:
-        before = np.flatnonzero(table.is_sensitive & (table.reason != ""))
+        before = np.flatnonzero((table.is_sensitive | table.overridden) & (table.reason != ""))
         found, place = np.unique(table.reason[before].astype(str), return_inverse=True)
         number[before] = place + len(texts)
-        texts += found.tolist()
+        # Whether a cell is still overridden is told once that is known.
+        texts += [_joined(*(word for word in _words(text) if word != OVERRIDDEN)) for text in found]
     for verdict in verdicts:
         joined = np.zeros(len(texts), np.int64)
         for old in np.unique(number[verdict.cells]).tolist():
             joined[old] = len(texts)
             texts.append(_joined(texts[old], verdict.reason))
         number[verdict.cells] = joined[number[verdict.cells]]
-    number[~sensitive] = 0
     return np.array(texts, dtype=object)[number]
 
 
@@ -251,8 +279,17 @@ def join_reasons(first: Reasons, second: Reasons) -> Reasons:
 
 
 def _joined(*texts: str) -> str:
-    words = [word for text in texts for word in text.split(SEPARATOR) if word]
+    words = [word for text in texts for word in _words(text)]
     return SEPARATOR.join(dict.fromkeys(words))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in text.split(SEPARATOR) if word]
+
+
+def is_overridden(reason: Reasons) -> Booleans:
+    """Cells whose last reason is that the others are overridden."""
+    return np.array([text.endswith(_LAST) for text in reason.tolist()], bool)
 
 
 def _refuse(table: Table, cells: Integers, wrong: str, remedy: str) -> None:

@@ -20,7 +20,7 @@ from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
 from tacit.table.frames import FrameReader, to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
-from tacit.table.judging import Levels, Reasons, Rule, judged
+from tacit.table.judging import Levels, Reasons, Rule, is_overridden, judged
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
@@ -64,7 +64,8 @@ class Table:
         top_requested: Which of the `top` contributors asked for protection, 1 or 0.
         status: What is to happen to each cell, see `CellStatus`. A cell without contributors
             is never `safe` but `empty`.
-        reason: Why each cell is sensitive, as `apply` found; empty where it is not.
+        reason: Why each cell is sensitive, as `apply` found; empty where it is not. Cells that
+            are published although a rule finds them sensitive have its reason, and `overridden`.
         weight: The information lost when the cell is suppressed, if given.
         lower: The lower bound that an attacker knows, if given.
         upper: The upper bound that an attacker knows, if given.
@@ -370,6 +371,13 @@ class Table:
         """The sensitive cells as a mask."""
         return np.asarray(self.status == CellStatus.SENSITIVE.value)
 
+    @property
+    def overridden(self) -> Booleans:
+        """Cells that are not sensitive because a mark overrides the rules that find them so."""
+        if self.reason is None:
+            return np.zeros(self.cell_count, bool)
+        return is_overridden(self.reason) & ~self.is_sensitive
+
     @cached_property
     def labels(self) -> CellLabels:
         """Names of the cells such as `industry=A, region=North`, made when asked for."""
@@ -458,8 +466,8 @@ class Table:
                 from, such as `value`, `count`, `unit` or a number for each cell.
 
         Raises:
-            TableError: Cells are sensitive but must be published, or their levels reach beyond
-                what attackers know.
+            TableError: Cells are sensitive but must be published or are marked as safe, or their
+                levels reach beyond what attackers know.
         """
         changes: dict[str, Any] = {}
         if bounds is not None:
@@ -521,6 +529,7 @@ class Table:
             relations=self.relations,
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
+            overridden=np.flatnonzero(self.overridden),
             singleton=_respondents(self.relations, self._filled("count", np.nan) == 1),
             labels=self.labels,
             **levels,

@@ -52,6 +52,31 @@ def _jobs() -> Iterator[Mistake]:
         "job.toml:12: rules[0]: there is no rule 'p-procent'; did you mean 'p-percent'?",
     )
     yield job(
+        "a query that does more than read",
+        'microdata = "firms.csv"',
+        'database = "firms.duckdb"\nquery = "SELECT * FROM f; COPY f TO \'f.csv\'"',
+        "job.toml:3: data: query holds 2 statements; write one SELECT",
+    )
+    yield job(
+        "a file twice",
+        '"firms.csv"',
+        '["firms.csv", "f*.csv"]',
+        "job.toml:2: data: records would be counted twice: firms.csv is named more than once, or "
+        "is a link to another of the files; name each file once",
+    )
+    yield Mistake(
+        about,
+        "a mark that publishes what a rule protects",
+        "protect job.toml",
+        "tacit: job.toml: cells are marked as safe or to be published, but are sensitive: "
+        "(region=N, size=large) by p%; take the marks away, or set override = true (Manual(..., "
+        "override=True)) if it is decided to publish them nevertheless\n",
+        files={"marks.csv": "region,size,status\nN,large,publish\n"},
+        edits={
+            "job.toml": ("[method]", '[[rules]]\nrule = "manual"\nmarks = "marks.csv"\n\n[method]')
+        },
+    )
+    yield job(
         "a parameter that makes no sense",
         "p = 17",
         "p = 170",

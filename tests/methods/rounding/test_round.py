@@ -331,9 +331,35 @@ def test_random_rounding_says_that_it_does_not_add_up() -> None:
 def test_random_rounding_that_exposes_a_cell_is_not_handed_over() -> None:
     """Levels that chance does not meet leave no solution, and the cell is named."""
     problem = TABLE.replace(sensitive=[0], upper_level=[4], lower_level=[4])
-    outcome = controlled_rounding(problem, 5, algorithm="random")
+    outcome = controlled_rounding(problem, 5, algorithm="random", seed=1)
     assert outcome.solution is None
     assert outcome.exposed == (0,)
+
+
+def test_random_rounding_draws_its_seed_in_secret() -> None:
+    """Without a seed each run has another one, which is large and repeats the run."""
+    problem = three_dimensional((4, 4, 4))
+    drawn = [controlled_rounding(problem, 3, algorithm="random") for _ in range(3)]
+    assert len({outcome.seed for outcome in drawn}) == 3
+    assert min(outcome.seed for outcome in drawn) > 2**64
+    assert not (values_of(drawn[0]).value == values_of(drawn[1]).value).all()
+    again = controlled_rounding(problem, 3, algorithm="random", seed=drawn[0].seed)
+    assert (values_of(again).value == values_of(drawn[0]).value).all()
+    assert again.seed == drawn[0].seed
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "flow", "milp", "partition"])
+def test_other_algorithms_are_not_random(algorithm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the algorithm that is called so rounds at random; others repeat without a seed."""
+
+    def called(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("tacit.methods.rounding.unbiased.unbiased", called)
+    monkeypatch.setattr("tacit.methods.rounding.run.secrets.randbits", called)
+    found = [controlled_rounding(TABLE, 5, algorithm=algorithm) for _ in range(2)]
+    assert [outcome.seed for outcome in found] == [1, 1]
+    assert (values_of(found[0]).value == values_of(found[1]).value).all()
 
 
 def test_the_same_seed_gives_the_same_rounding() -> None:
@@ -394,6 +420,7 @@ def test_right_hand_sides_must_be_multiples() -> None:
         {"steps": 0},
         {"steps": 2, "most_steps": 1},
         {"algorithm": "random", "steps": 2},
+        {"algorithm": "random", "seed": -1},
         {"algorithm": "best"},
         {"bases": 5},
         {"weights": "gold"},

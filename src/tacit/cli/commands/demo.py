@@ -163,7 +163,7 @@ def _write_inputs(folder: Path, arguments: argparse.Namespace) -> Enterprises:
         seconds=arguments.time_limit,
         seed=arguments.seed,
     )
-    with replacing(folder / JOB) as stream:
+    with replacing(folder / JOB, confidential=False) as stream:
         stream.write(text.encode())
     return enterprises
 

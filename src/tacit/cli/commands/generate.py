@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         progress.on_start("generate")
         problem = generate_by_name(arguments.kind, arguments.structure, arguments.seed)
         progress.on_phase("writing")
-        write_jj(problem, out)
+        write_jj(problem, out, confidential=False)
     print(
         f"wrote {out}: {problem.cell_count} cells, {problem.relation_count} relations, "
         f"{len(problem.sensitive)} sensitive, seed {arguments.seed}"

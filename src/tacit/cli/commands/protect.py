@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=seed,
         metavar="N",
         help="the same seed gives the same outcome, unless the time limit cuts in "
-        f"(default: {Options.seed})",
+        f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
     parser.add_argument(
         "--weights",
@@ -432,7 +432,8 @@ def _write_pattern(problem: Problem, outcome: Outcome, out: Path) -> None:
         return
     # An empty file would not say that nothing is suppressed.
     lines = "\n".join(map(str, cells.tolist())) or "[]"
-    with replacing(out) as stream:
+    # Readers see which cells have no value.
+    with replacing(out, confidential=False) as stream:
         stream.write(f"{lines}\n".encode())
 
 

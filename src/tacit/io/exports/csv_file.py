@@ -55,5 +55,5 @@ def write_csv(
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(map(plain, texts))
     writer.writerows(zip(*texts.values(), strict=True))
-    with replacing(path) as stream:
+    with replacing(path, confidential=False) as stream:
         stream.write(text.getvalue().encode())

@@ -230,6 +230,6 @@ class _Workbook:
 
     def write(self) -> None:
         """Write the file, complete or not at all."""
-        self._book.close()
-        with replacing(self._path) as stream:
+        with replacing(self._path, confidential=False) as stream:
+            self._book.close()
             stream.write(self._content.getvalue())

@@ -69,7 +69,7 @@ def write_html(
         tables="\n".join(f'<div class="scroll">{table}</div>' for table in tables),
         legend=legend_list(meanings),
     )
-    with replacing(path) as stream:
+    with replacing(path, confidential=False) as stream:
         stream.write(page.encode())
 
 

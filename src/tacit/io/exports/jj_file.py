@@ -40,4 +40,4 @@ def write_reader_jj(published: Published, path: str | Path) -> None:
         rhs=published.rhs,
         sensitive=np.flatnonzero(primary),
     )
-    write_jj(known, path, suppressed=hidden)
+    write_jj(known, path, suppressed=hidden, confidential=False)

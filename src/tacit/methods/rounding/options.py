@@ -21,7 +21,8 @@ class RoundOptions(Options):
             then part after part, then one neighbourhood after the other; for large tables.
             `auto`: whichever suits the table. `random`: each cell for itself, to either
             neighbouring multiple so that its expected value is the true one; the table does
-            not add up then.
+            not add up then, and whoever knows the seed can undo part of it: `tacit.round` draws
+            one in secret unless it is given.
         base: Every published value is a multiple of this.
         steps: Every published value lies at most so many bases from the true one (K).
         zero_restricted: Multiples of the base keep their value.
@@ -44,6 +45,8 @@ class RoundOptions(Options):
             raise InputError("steps must be at least 1")
         if self.most_steps is not None and self.most_steps < self.steps:
             raise InputError("most_steps must not be less than steps")
+        if self.seed < 0:
+            raise InputError("seed must not be negative")
         if self.algorithm == "random" and (self.steps > 1 or self.most_steps is not None):
             raise InputError(
                 "algorithm random rounds to one of the two neighbouring multiples: leave out "

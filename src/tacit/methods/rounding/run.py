@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,9 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Report, Status
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
+_SECRET_BITS = 128
+"""So many that trying all seeds is out of the question."""
+
 _NOT_ADDITIVE = (
     "rounded at random cell by cell: every expected value is the true one, but the published "
     "values do not add up"
@@ -35,7 +39,7 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     most_steps: int | None = None,
     time_limit: float = 60.0,
     gap: float = 1e-4,
-    seed: int = 1,
+    seed: int | None = None,
     weights: Any = "given",
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
@@ -58,7 +62,10 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
             to so many; by default none.
         time_limit: Seconds after which the best safe rounding so far is returned.
         gap: Stop when (objective - bound) / objective is at most this.
-        seed: The same seed gives the same rounding, unless the time limit cuts in.
+        seed: The same seed gives the same rounding, unless the time limit cuts in. By default 1;
+            for `random`, which can be undone with it, one that the operating system draws anew
+            and that only the outcome tells. A seed of your own must be unpredictable and stay
+            secret.
         weights: What a unit of distance costs: as `given` by the problem, `unit`, the cell's
             `value` (its size, at least 1), or an array.
         attackers: Who attacks; by default a reader who knows nothing more than the
@@ -89,14 +96,14 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
             "most_steps": most_steps,
             "time_limit": time_limit,
             "gap": gap,
-            "seed": seed,
+            "seed": _seed(algorithm) if seed is None else seed,
             **options,
         }
     )
     weight = _weights(problem, weights)
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible("round", chosen.algorithm, seed, hopeless)
+        return infeasible("round", chosen.algorithm, chosen.seed, hopeless)
     observer = observer or Observer()
     observer.on_start("round")
     search = Search(problem, chosen, attackers, observer)
@@ -114,6 +121,11 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         outcome = _outcome(search, reasons)
     observer.on_end(outcome)
     return outcome
+
+
+def _seed(algorithm: Algorithm) -> int:
+    """A seed that everybody may know, or one that nobody can guess where that matters."""
+    return secrets.randbits(_SECRET_BITS) if algorithm == "random" else RoundOptions.seed
 
 
 def _weights(problem: Problem, weights: Any) -> Floats:
