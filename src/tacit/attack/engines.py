@@ -16,14 +16,18 @@ from scipy import sparse
 from tacit.attack.least_moves import LeastMoves
 from tacit.attack.nearby import Nearby
 from tacit.attack.network import Network
-from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges
+from tacit.attack.reach import (
+    GAP_TOLERANCE,
+    TOLERANCE,
+    Reaches,
+    Requests,
+    SparseRows,
+    charges,
+)
 from tacit.attack.shrink import Component
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strategy
-
-GAP_TOLERANCE = 1e-7
-"""An amount and its limit are the same when they differ by at most this share."""
 
 SolverFactory = Callable[..., LinearSolver]
 
@@ -175,7 +179,8 @@ class LinearEngine:
             else:
                 x, g, proven = self._solve(cell, side, target, own, cold)
                 cold = False
-            amount[number] = np.inf if proven is None else side * x[cell]
+            # A cell that stays where it is may be said to go the wrong way by a last digit.
+            amount[number] = np.inf if proven is None else max(side * float(x[cell]), 0.0)
             deviations.put(number, everyone, x)
             if proven is None:
                 continue
