@@ -198,11 +198,7 @@ class LinearEngine:
         """A deviation in which little moves and that reaches the target, if one is found."""
         component = self._component
         if len(component.up) < _VAST:
-            if self._least_moves is None:
-                self._least_moves = LeastMoves(
-                    component.A, component.up, component.down, self._solver
-                )
-            return self._least_moves.deviation(cell, side, target)
+            return self._least().deviation(cell, side, target)
         if self._nearby is None:
             self._nearby = Nearby(component.A, component.up, component.down, self._solver)
         found = self._nearby.deviation(cell, side, target)
@@ -211,6 +207,12 @@ class LinearEngine:
         x = np.zeros(len(component.up))
         x[found[0]] = found[1]
         return x
+
+    def _least(self) -> LeastMoves:
+        if self._least_moves is None:
+            component = self._component
+            self._least_moves = LeastMoves(component.A, component.up, component.down, self._solver)
+        return self._least_moves
 
     def _witnesses(
         self, x: Floats, requests: Requests, open_requests: Booleans
@@ -262,6 +264,11 @@ class LinearEngine:
             answer = self._checked(solution, cell, side, target, own)
             if answer is not None:
                 return answer
+        if 0 < target <= own < np.inf:
+            # In units of the target, and with no cell moving further than it must.
+            least = self._least().deviation(cell, side, target)
+            if least is not None:
+                return least, np.zeros(0), np.inf
         raise SolverError(
             f"no reliable answer for cell {self._component.cells[cell]}: the solver's results "
             "do not pass the check, also from a cold start. Look for extreme magnitudes among "

@@ -81,7 +81,10 @@ def _agree(problem: Problem, amount: Floats, limit: Floats) -> Booleans:
     """Where amount and limit leave nothing open but what a solver's last digits do."""
     ended = np.isfinite(limit) & np.isfinite(amount)
     between = np.where(ended, limit, 0.0) - np.where(ended, amount, 0.0)
-    noise = GAP_TOLERANCE * np.where(ended, limit, 0.0) + TOLERANCE * np.abs(problem.value)
+    # Of a zero, what was known before says what is little.
+    width = problem.upper - problem.lower
+    size = np.where(problem.value == 0, np.where(np.isfinite(width), width, 0.0), problem.value)
+    noise = GAP_TOLERANCE * np.where(ended, limit, 0.0) + TOLERANCE * np.abs(size)
     return np.isinf(amount) | (ended & (between <= noise))
 
 

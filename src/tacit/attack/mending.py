@@ -108,7 +108,7 @@ class _Mender:
         if found is not None or np.isinf(amount):
             return found
         # What lies in the last digits may be out of reach.
-        for target in (amount, amount * (1 - TOLERANCE)):
+        for target in (amount, amount * (1 - TOLERANCE), amount * (1 - GAP_TOLERANCE / 2)):
             least = self._least(claim, target)
             if least is not None:
                 found = self._straightened(claim, target, *least)
