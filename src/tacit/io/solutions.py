@@ -246,7 +246,12 @@ _WITHOUT_SOLUTION = ("infeasible", "interrupted")
 
 
 def write_outcome_json(
-    outcome: Outcome, problem: Problem, input_name: str, path: str | Path
+    outcome: Outcome,
+    problem: Problem,
+    input_name: str,
+    path: str | Path,
+    *,
+    verified: bool = False,
 ) -> None:
     """Write an outcome as one JSON object, one key a line.
 
@@ -254,11 +259,12 @@ def write_outcome_json(
     appears complete or not at all.
 
     Args:
-        outcome: What a method found; its audit, if there is one, has `safe`, `checked` and
-            `exposed_cells`.
+        outcome: What a method found; its audit, if there is one, has `safe`, `checked`,
+            `exposed_cells` and `findings`, one for each attacker.
         problem: The problem it was found for.
         input_name: The name of the input as the user gave it.
         path: Where to write; a name in `.gz` compresses.
+        verified: Whether `Audit.check` has verified the evidence in this run.
     """
     report = outcome.report
     changed = _not_published_exactly(outcome.solution, problem)
@@ -279,11 +285,17 @@ def write_outcome_json(
         "cells": problem.cell_count,
         "sensitive": len(problem.sensitive),
         "secondary": int(np.count_nonzero(changed & ~problem.is_sensitive)),
+        **_secondary_members(outcome, problem, changed),
         **_solution_members(outcome, problem, changed),
-        "audit": _audit_member(outcome),
+        "audit": _audit_member(outcome, verified),
         **({"message": outcome.message} if outcome.message else {}),
         "trace": [
-            [_number(point.seconds), _number(point.objective), _number(point.bound)]
+            [
+                _number(point.seconds),
+                _number(point.objective),
+                _number(point.bound),
+                int(point.iteration),
+            ]
             for point in report.trace
         ],
     }
@@ -337,16 +349,39 @@ def _radius_member(values: Values) -> dict[str, Any]:
     return {"radius": float(radius[0]) if same else _numbers(radius)}
 
 
-def _audit_member(outcome: Outcome) -> dict[str, Any] | None:
+def _secondary_members(outcome: Outcome, problem: Problem, changed: Booleans) -> dict[str, Any]:
+    """What is suppressed besides the sensitive cells, whose weight is a constant of the table.
+
+    Other methods than `suppress` have no such constant in their objective.
+    """
+    report = outcome.report
+    weight = gap = None
+    if isinstance(outcome.solution, Suppression) and report.objective is not None:
+        # The method may have been given weights of its own.
+        weights = problem.weight if outcome.audit is None else outcome.audit.problem.weight
+        weight = float(weights[changed & ~problem.is_sensitive].sum())
+        gap = (report.objective - report.bound) / max(weight, 1e-10)
+    return {"secondary_weight": _number(weight), "secondary_gap": _number(gap)}
+
+
+def _audit_member(outcome: Outcome, verified: bool) -> dict[str, Any] | None:
     audit = outcome.audit
     if audit is None and outcome.exposed:
-        return {"safe": False, "checked": 0, "exposed": list(outcome.exposed)}
+        return {
+            "safe": False,
+            "checked": 0,
+            "exposed": list(outcome.exposed),
+            "attackers": 0,
+            "verified": False,
+        }
     if audit is None:
         return None
     return {
         "safe": bool(audit.safe),
         "checked": int(audit.checked),
         "exposed": [int(cell) for cell in audit.exposed_cells],
+        "attackers": len(audit.findings),
+        "verified": verified,
     }
 
 
