@@ -214,10 +214,19 @@ class Audit:
                 + problem.name_cells(self.narrowly_determined)
             )
         lines.extend(fault.message for fault in self.faults)
-        if self.unchecked:
+        unasked = {
+            cell
+            for found in self.findings
+            for cell in found.undecided
+            if np.count_nonzero(found.evidence.cells == cell) < 2
+        }
+        if unasked:
+            lines.append(f"not checked (stopped early): {problem.name_cells(sorted(unasked))}")
+        unclear = [cell for cell in self.unchecked if cell not in unasked]
+        if unclear:
             lines.append(
-                "no verdict (stopped early, or no answer passed the check): "
-                + problem.name_cells(self.unchecked)
+                f"no verdict (no answer passed the check): {problem.name_cells(unclear)}; look for "
+                "extreme magnitudes among the bounds"
             )
         return "\n".join(lines)
 

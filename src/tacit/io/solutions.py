@@ -1,7 +1,8 @@
-"""Solutions as files: read in three forms for the audit, written as the JSON of the contract.
+"""Solutions as files: read in four forms for the audit, written as the JSON of the contract.
 
 Read are a JSON object with `suppressed`, `intervals` or `values`; a plain list of the numbers
-of suppressed cells; and a JJ file, whose cells with status `u` or `m` are suppressed.
+of suppressed cells; a JJ file, whose cells with status `u` or `m` are suppressed; and the
+published table itself, as CSV or Parquet.
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ from tacit.errors import InputError
 from tacit.io.files import read_content, replacing
 from tacit.io.jj import CELL_FIELDS, read_jj_status
 from tacit.io.jj_faults import MOST_DIGITS
+from tacit.io.published_cells import SUFFIXES as PUBLISHED_SUFFIXES
+from tacit.io.published_cells import read_published_cells
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.table import Table
 from tacit.version import __version__
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _SEPARATORS = bytes.maketrans(b",;", b"  ")
 
 
-def read_solution(path: str | Path, problem: Problem) -> Solution:
+def read_solution(path: str | Path, source: Problem | Table, *, value: str = "value") -> Solution:
     """Read a solution; its form is recognised by content.
 
     - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
@@ -39,16 +43,27 @@ def read_solution(path: str | Path, problem: Problem) -> Solution:
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.
+    - A CSV or Parquet file with a row for each cell, as it is published: codes, and a status or
+      values that are empty where the cell is not published. Of a problem, which has no codes, the
+      column `cell` holds the numbers of the cells.
 
     Sensitive cells that a list leaves out are taken as published.
 
     Args:
         path: The file, plain or gzip.
-        problem: The problem that the solution belongs to.
+        source: The problem or the table that the solution belongs to.
+        value: The name of the column of values in a CSV or Parquet file.
 
     Raises:
         InputError: The file cannot be read or does not fit the problem.
     """
+    problem = source if isinstance(source, Problem) else source.problem()
+    if _is_published_table(Path(path)):
+        if isinstance(source, Problem):
+            codes = {"cell": np.arange(problem.cell_count).astype(str)}
+        else:
+            codes = {name: source.codes(name) for name in source.totals}
+        return read_published_cells(Path(path), problem, codes, value)
     content = read_content(path)
     start = content.lstrip()[:1]
     if not start:
@@ -59,6 +74,18 @@ def read_solution(path: str | Path, problem: Problem) -> Solution:
     if _looks_like_jj(content):
         return _jj_solution(path, problem)
     return _listed_solution(content, path, problem)
+
+
+def _is_published_table(path: Path) -> bool:
+    """Whether a file names columns; a list of cell numbers may be in a file of any name."""
+    name = path.name.lower()
+    if not name.endswith(PUBLISHED_SUFFIXES):
+        return False
+    if name.endswith(".parquet"):
+        return True
+    first = _COMMENT.sub(b"", read_content(path).lstrip()).split(b"\n", 1)[0]
+    entries = first.translate(_SEPARATORS).split()
+    return bool(entries) and not all(map(bytes.isdigit, entries)) and first[:1] not in b"{["
 
 
 def _looks_like_jj(content: bytes) -> bool:

@@ -1,12 +1,20 @@
 """Jobs: one TOML file that says all, from data to a published table."""
 
 from tacit.jobs.job import Job, Outputs, open_job, read_job
-from tacit.jobs.run import JobListener, job_problem, job_table, run_job, write_outputs
+from tacit.jobs.run import (
+    JobListener,
+    job_attackers,
+    job_problem,
+    job_table,
+    run_job,
+    write_outputs,
+)
 
 __all__ = [
     "Job",
     "JobListener",
     "Outputs",
+    "job_attackers",
     "job_problem",
     "job_table",
     "open_job",

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.attack.knowledge import Attacker, attackers_of
 from tacit.errors import InputError, ProblemError, TacitError, name_columns
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
@@ -157,6 +158,18 @@ def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
             "leave out singletons",
             path=job.path,
         )
+
+
+def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
+    """Whom a job protects against: those that an audit of what it publishes has to face.
+
+    Args:
+        job: The job.
+        source: What it protects, see `job_problem`.
+    """
+    _refuse_unknown_singletons(job, source)
+    problem = source if isinstance(source, Problem) else source.problem()
+    return attackers_of(problem, str(job.options.get("singletons", "ignore")))
 
 
 def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:

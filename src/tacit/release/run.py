@@ -1,22 +1,22 @@
 """`protect`: from a table to a release, audited independently of how it was made.
 
-All releases are made here. The method has its result audited (`attack.audit`, which shares no
-state with the search); here the evidence of that audit is verified in numpy before anything is
-called safe.
+All releases are made here. Methods have their result audited (`attack.audit`, which shares no
+state with the search). That audit counts here if it is about this very table, publication and
+attackers, and its evidence is verified in numpy before anything is called safe.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tacit.attack.audit import Audit
+from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.errors import TacitError
 from tacit.methods.registry import find_method
-from tacit.observer import Observer
+from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.release.published import Published
@@ -68,7 +68,8 @@ def protect(
     outcome = run(problem, observer=observer, tolerance=tolerance, **options)
     if outcome.solution is None:
         raise NoReleaseError(_why_none(outcome), outcome, problem)
-    found = _verified(problem, outcome, attackers)
+    found = _verified(problem, outcome, attackers, observer, tolerance)
+    outcome = replace(outcome, audit=found)
     if not found.safe:
         raise NoReleaseError(
             "the audit found cells exposed: "
@@ -91,14 +92,25 @@ def _why_none(outcome: Outcome) -> str:
     return f"ended without a safe outcome{told or '; choose another algorithm'}"
 
 
-def _verified(problem: Problem, outcome: Outcome, attackers: Sequence[Attacker]) -> Audit:
-    """The method's own audit, once it is shown to be about this publication, and to hold."""
-    found: Audit | None = outcome.audit
+def _verified(
+    problem: Problem,
+    outcome: Outcome,
+    attackers: Sequence[Attacker],
+    observer: Observer | None,
+    tolerance: float,
+) -> Audit:
+    """The method's own audit if it is about what is to be published, else one of its own."""
     assert outcome.solution is not None
+    found: Audit | None = outcome.audit
     if found is None or not _is_about(problem, outcome.solution, found, attackers):
-        raise TacitError(
-            f"method {outcome.method} did not have its result audited as it is: this is a fault of "
-            "tacit, please report it"
+        found = audit(
+            problem,
+            outcome,
+            cells="sensitive",
+            exact=False,
+            attackers=attackers,
+            observer=Unstoppable(observer or Observer()),
+            tolerance=tolerance,
         )
     found.check()
     return found
