@@ -272,6 +272,23 @@ def test_every_sensitive_cell_and_side_is_covered(found: Audit) -> None:
         dataclasses.replace(found, findings=()).check()
 
 
+def test_claims_about_other_tables_are_refused(found: Audit) -> None:
+    """Cells that do not exist and lists of different lengths show nothing."""
+    (findings,) = found.findings
+    evidence = findings.evidence
+    for changes in (
+        {"cells": evidence.cells + found.problem.cell_count},
+        {"cells": evidence.cells - found.problem.cell_count},
+        {"sides": 2 * evidence.sides},
+        {"sides": evidence.sides[1:]},
+        {"amount": evidence.amount[1:]},
+        {"limit": evidence.limit[1:]},
+    ):
+        false = dataclasses.replace(evidence, **changes)
+        with pytest.raises(EvidenceError):
+            false.check(found.problem, found.knowledge)
+
+
 def test_an_exposure_needs_a_limit_below_the_level(found: Audit) -> None:
     """A table that does not reach the level shows no exposure: another one might."""
     (findings,) = found.findings

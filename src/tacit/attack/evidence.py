@@ -161,6 +161,7 @@ class Evidence:
         )
         if refused.any():
             cells = np.unique(self.cells[refused])
+            cells = cells[(cells >= 0) & (cells < problem.cell_count)]
             raise EvidenceError(
                 f"the evidence does not show what it claims about {problem.name_cells(cells)}; "
                 "audit again, and do not rely on this one",
@@ -178,7 +179,10 @@ class Evidence:
         """The claims that are not shown; see `check`."""
         count = len(self)
         shapes = ((self.deviations, problem.cell_count), (self.multipliers, problem.relation_count))
-        if any(matrix.shape != (count, columns) for matrix, columns in shapes):
+        is_wrong = any(matrix.shape != (count, columns) for matrix, columns in shapes)
+        is_wrong |= any(len(each) != count for each in (self.sides, self.amount, self.limit))
+        is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
+        if is_wrong:
             return np.ones(count, bool)
         rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides)
         refused = np.abs(self.sides) != 1
