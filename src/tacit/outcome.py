@@ -98,11 +98,19 @@ def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class TracePoint:
-    """What was known at one moment: the best safe objective, if any, and the bound."""
+    """What was known at one moment: the best safe objective, if any, and the bound.
+
+    Attributes:
+        seconds: When, since the start.
+        objective: The best safe objective; None without one.
+        bound: No safe solution loses less.
+        iteration: The round of the method's outer loop.
+    """
 
     seconds: float
     objective: float | None
     bound: float
+    iteration: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 from tacit import examples
-from tacit.attack.audit import AttackerFindings, audit
+from tacit.attack.audit import audit
+from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import (
     Attacker,
     Knowledge,

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 from tacit import examples
 from tacit.attack.audit import Audit, audit
+from tacit.attack.engines import LinearEngine
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.errors import InputError, ProblemError, TacitError
 from tacit.io.jj import read_jj
@@ -557,3 +558,30 @@ def test_ends_that_differ_in_the_last_digit_are_the_value() -> None:
     known = Knowledge.of(problem, Intervals(problem.value, upper))
     assert np.flatnonzero(known.up).tolist() == [0, 2, 4]
     assert audit(problem, Intervals(problem.value, upper)).safe
+
+
+def test_a_last_digit_in_the_wrong_direction_exposes_nobody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cell that is not sensitive and cannot move is not said to miss a level of nothing."""
+    problem = Problem(
+        value=[3, 4, 5, 12, 15],
+        upper=50,
+        relations=[[1, 1, 1, -1, 0], [2, 1, 1, 0, -1]],
+        sensitive=[1],
+        upper_level=[1],
+        lower_level=[1],
+    )
+    solve = LinearEngine._solve
+
+    def solved(self: LinearEngine, cell: int, side: int, *rest: Any) -> Any:
+        x, g, proven = solve(self, cell, side, *rest)
+        x[cell] = -1e-17 * side if abs(x[cell]) < 1e-9 else x[cell]
+        return x, g, proven
+
+    monkeypatch.setattr(LinearEngine, "_solve", solved)
+    wide = np.array([2.0, 2.0, 2.0, 0.0, 0.0])
+    found = audit(problem, Intervals(problem.value - wide, problem.value + wide))
+    assert found.safe
+    assert found.exactly_disclosed == [0]
+    found.check()

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from tacit import examples
-from tacit.cli.commands import audit as command
 from tacit.cli.main import main
 from tacit.cli.progress import Progress
 from tacit.io.jj import read_jj, write_jj
@@ -184,7 +183,7 @@ def test_single_respondents_attack_where_they_are_known(
     singleton = np.full(problem.cell_count, -1)
     singleton[[0, 2]] = [1, 2]
     named = problem.replace(singleton=singleton)
-    monkeypatch.setattr(command, "read_problem", lambda _, **__: named)
+    monkeypatch.setattr("tacit.jobs.run.read_jj", lambda _: named)
     code = _audit(files.table, files.safe, "--attackers", "external,singletons,all-singletons")
     text = capsys.readouterr().out
     assert code == 4
@@ -240,3 +239,117 @@ def test_rounded_values_are_attacked(files: Files, radius: float, code: int) -> 
     solution = files.folder / "values.json"
     solution.write_text(json.dumps({"values": problem.value.tolist(), "radius": radius}))
     assert _audit(files.table, solution) == code
+
+
+CELLS = """\
+industry,region,turnover,firms
+Total,Total,340,27
+Total,N,110,11
+Total,S,120,6
+Total,W,110,10
+A,Total,80,7
+A,N,10,1
+A,S,20,1
+A,W,50,5
+B,Total,260,20
+B,N,100,10
+B,S,100,5
+B,W,60,5
+"""
+TABLE_JOB = """\
+[data]
+table = "cells.csv"
+value = "turnover"
+count = "firms"
+
+[dimensions.industry]
+[dimensions.region]
+
+[[rules]]
+rule = "min-frequency"
+minimum = 3
+
+[method]
+name = "suppress"
+singletons = "respondents"
+
+[outputs]
+published = "published.csv"
+json = "result.json"
+"""
+RECTANGLE = ("A,N", "A,S", "B,N", "B,S")
+"""Safe from readers; who contributes one of the cells alone can compute the other."""
+
+
+@pytest.fixture
+def insiders(tmp_path: Path) -> Path:
+    """A job that protects against single respondents."""
+    (tmp_path / "cells.csv").write_text(CELLS)
+    (tmp_path / "job.toml").write_text(TABLE_JOB)
+    return tmp_path / "job.toml"
+
+
+def _rectangle(job: Path) -> Path:
+    """What somebody published who thought of readers only, as a table with empty values."""
+    path = job.parent / "rectangle.csv"
+    lines = ["industry,region,turnover"]
+    for line in CELLS.splitlines()[1:]:
+        industry, region, turnover, _ = line.split(",")
+        shown = "" if f"{industry},{region}" in RECTANGLE else turnover
+        lines.append(f"{industry},{region},{shown}")
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_an_audit_faces_the_attackers_of_the_job(
+    insiders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a job protects against its audit tries, and says so; a pattern for readers fails."""
+    assert main(["protect", str(insiders), "--quiet"]) == 0
+    for solution in ("result.json", "published.csv"):
+        capsys.readouterr()
+        assert _audit(insiders, insiders.parent / solution) == 0
+        told = capsys.readouterr().out
+        assert "attackers: external, respondent 5, respondent 6, as the job protects" in told
+    rectangle = _rectangle(insiders)
+    assert _audit(insiders, rectangle, "--attackers", "external") == 0
+    capsys.readouterr()
+    out = insiders.parent / "audit.json"
+    assert _audit(insiders, rectangle, "--json", out) == 4
+    assert "0% of the" in capsys.readouterr().out
+    members = json.loads(out.read_text())["audit"]
+    assert (members["attackers"], members["verified"]) == (3, True)
+
+
+def test_evidence_for_readers_is_not_enough_for_the_job(
+    insiders: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Evidence must be about all attackers of the job, and others in the file do not count."""
+    rectangle = _rectangle(insiders)
+    evidence = insiders.parent / "audit.confidential.json"
+    few = ("--attackers", "external")
+    assert _audit(insiders, rectangle, *few, "--save-evidence", evidence) == 0
+    capsys.readouterr()
+    assert _audit(insiders, rectangle, "--check-evidence", evidence) == 1
+    assert "there is no evidence about attacker 'respondent " in capsys.readouterr().err
+    assert _audit(insiders, rectangle, "--save-evidence", evidence) == 4
+    assert _audit(insiders, rectangle, "--check-evidence", evidence) == 4
+    assert _audit(insiders, rectangle, *few, "--check-evidence", evidence) == 0
+
+
+@pytest.mark.parametrize("own", [[], [5, 6]])
+def test_an_invented_attacker_exposes_nobody(
+    insiders: Path, own: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who is said to know everything is no attacker of the job, and so not believed."""
+    rectangle = _rectangle(insiders)
+    evidence = insiders.parent / "audit.confidential.json"
+    few = ("--attackers", "external")
+    assert _audit(insiders, rectangle, *few, "--save-evidence", evidence) == 0
+    told = json.loads(evidence.read_text())
+    (honest,) = told["attackers"]
+    told["attackers"].append({**honest, "name": "spy", "known": list(range(12)), "own": own})
+    evidence.write_text(json.dumps(told))
+    capsys.readouterr()
+    assert _audit(insiders, rectangle, *few, "--check-evidence", evidence) == 0
+    assert "spy" not in capsys.readouterr().out

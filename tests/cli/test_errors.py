@@ -161,6 +161,6 @@ def test_memory_that_does_not_suffice(
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("tacit.io.jj.read_jj", fail)
+    monkeypatch.setattr("tacit.jobs.run.read_jj", fail)
     assert main(["info", str(tmp_path / "table.jj")]) == 3
     assert capsys.readouterr().err.startswith("tacit: the memory does not suffice; ")

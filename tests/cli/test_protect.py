@@ -40,6 +40,8 @@ CONTRACT = [
     "cells",
     "sensitive",
     "secondary",
+    "secondary_weight",
+    "secondary_gap",
     "suppressed",
     "audit",
     "trace",
@@ -80,7 +82,10 @@ def test_a_table_is_protected(files: Files, capsys: pytest.CaptureFixture[str]) 
     assert len(members["suppressed"]) == 4
     assert members["audit"]["safe"] is True
     assert members["audit"]["exposed"] == []
-    assert members["trace"][-1][1:] == [4.0, 4.0]
+    assert members["trace"][-1][1:3] == [4.0, 4.0]
+    assert all(isinstance(point[3], int) for point in members["trace"])
+    assert (members["secondary_weight"], members["secondary_gap"]) == (3.0, 0.0)
+    assert (members["audit"]["attackers"], members["audit"]["verified"]) == (1, True)
     assert main(["audit", str(files.table), str(out)]) == 0
 
 
@@ -317,7 +322,7 @@ def test_singletons_matter_where_they_are_known(
     singleton = np.full(problem.cell_count, -1)
     singleton[problem.sensitive] = 7
     known = problem.replace(singleton=singleton)
-    monkeypatch.setattr("tacit.io.jj.read_jj", lambda _: known)
+    monkeypatch.setattr("tacit.jobs.run.read_jj", lambda _: known)
     assert _protect(files.table, "--singletons", "respondents") == 0
     told = capsys.readouterr().out
     assert "neither a reader who knows" in told

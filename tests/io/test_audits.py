@@ -189,6 +189,73 @@ def test_false_claims_do_not_pass_the_check(tmp_path: Path, key: str, entry: str
         read_audit(path, PROBLEM, SUPPRESSED).check()
 
 
+def test_a_forged_exposure_does_not_pass_the_check(tmp_path: Path) -> None:
+    """Claims made smaller on both ends are not shown; without limits there is no verdict."""
+    path = tmp_path / "audit.confidential.json"
+    write_audit(audit(PROBLEM, SUPPRESSED), path)
+    honest = json.loads(path.read_text())
+    for limit in (0.0, None):
+        told = json.loads(json.dumps(honest))
+        (attacker,) = told["attackers"]
+        count = len(attacker["claims"]["cells"])
+        attacker["claims"]["amount"] = [0.0] * count
+        attacker["claims"]["limit"] = [limit] * count
+        attacker["deviations"] = {"claim": [], "cell": [], "deviation": []}
+        path.write_text(json.dumps(told))
+        found = read_audit(path, PROBLEM, SUPPRESSED)
+        assert not found.safe
+        if limit is None:
+            found.check()
+            assert found.exposures == ()
+            assert found.unchecked == tuple(PROBLEM.sensitive.tolist())
+        else:
+            with pytest.raises(EvidenceError, match="does not show what it claims"):
+                found.check()
+
+
+def test_an_attacker_is_not_spared_what_it_does_not_know(tmp_path: Path) -> None:
+    """Who contributes to a cell without knowing its value must be held off it too."""
+    path = tmp_path / "audit.confidential.json"
+    write_audit(audit(PROBLEM, SUPPRESSED), path)
+    told = json.loads(path.read_text())
+    (attacker,) = told["attackers"]
+    attacker["own"] = list(range(PROBLEM.cell_count))
+    attacker["claims"] = {"cells": [], "sides": [], "amount": [], "limit": []}
+    attacker["deviations"] = {"claim": [], "cell": [], "deviation": []}
+    attacker["multipliers"] = {"claim": [], "relation": [], "multiplier": []}
+    path.write_text(json.dumps(told))
+    found = read_audit(path, PROBLEM, SUPPRESSED)
+    assert found.unchecked == tuple(PROBLEM.sensitive.tolist())
+    assert not found.safe
+
+
+def test_a_forgery_next_to_a_huge_cell_is_refused(tmp_path: Path) -> None:
+    """A deviation of 10 is not lost in a relation of a hundred million."""
+    path = tmp_path / "audit.confidential.json"
+    problem = Problem(
+        value=[100, 1e8, 1e8 + 100],
+        relations=[[1, 1, -1]],
+        sensitive=[0],
+        upper_level=[10],
+        lower_level=[10],
+    )
+    write_audit(audit(problem, [0]), path)
+    told = json.loads(path.read_text())
+    (attacker,) = told["attackers"]
+    attacker["claims"] = {
+        "cells": [0, 0],
+        "sides": [1, -1],
+        "amount": [10, 10],
+        "limit": [None, None],
+    }
+    attacker["deviations"] = {"claim": [0, 1], "cell": [0, 0], "deviation": [10, -10]}
+    attacker["multipliers"] = {"claim": [], "relation": [], "multiplier": []}
+    path.write_text(json.dumps(told))
+    forged = read_audit(path, problem, [0])
+    with pytest.raises(EvidenceError):
+        forged.check()
+
+
 def test_another_publication_is_refused(tmp_path: Path) -> None:
     """Evidence about one pattern says nothing about another, and the error names the cells."""
     path = tmp_path / "audit.confidential.json"

@@ -205,7 +205,7 @@ def test_faulty_solutions_are_refused(
 CONTRACT = (
     *("tacit", "input", "method", "algorithm", "seed", "status", "stopped_by", "objective"),
     *("bound", "gap", "seconds", "iterations", "cuts", "cells", "sensitive", "secondary"),
-    *("suppressed", "intervals", "values", "audit", "trace"),
+    *("secondary_weight", "secondary_gap", "suppressed", "intervals", "values", "audit", "trace"),
 )
 
 
@@ -237,9 +237,15 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
             seconds=1.5,
             iterations=12,
             cuts=57,
-            trace=(TracePoint(0.1, None, -np.inf), TracePoint(1.0, 40.0, 30.0)),
+            trace=(TracePoint(0.1, None, -np.inf), TracePoint(1.0, 40.0, 30.0, 12)),
         ),
-        audit=SimpleNamespace(safe=False, checked=2, exposed_cells=[np.int64(1)]),
+        audit=SimpleNamespace(
+            safe=False,
+            checked=2,
+            exposed_cells=[np.int64(1)],
+            findings=("external", "insider"),
+            problem=PROBLEM.replace(weight=[8, 16, 1, 1, 12]),
+        ),
     )
     assert written(tmp_path, outcome) == {
         "tacit": __version__,
@@ -258,9 +264,17 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
         "cells": 5,
         "sensitive": 1,
         "secondary": 2,
+        "secondary_weight": 20.0,
+        "secondary_gap": 0.5,
         "suppressed": [0, 1, 4],
-        "audit": {"safe": False, "checked": 2, "exposed": [1]},
-        "trace": [[0.1, None, None], [1.0, 40.0, 30.0]],
+        "audit": {
+            "safe": False,
+            "checked": 2,
+            "exposed": [1],
+            "attackers": 2,
+            "verified": False,
+        },
+        "trace": [[0.1, None, None, 0], [1.0, 40.0, 30.0, 12]],
     }
 
 
@@ -271,7 +285,7 @@ def test_outcome_without_solution(tmp_path: Path) -> None:
     )
     found = written(tmp_path, outcome)
     assert {"suppressed", "intervals", "values"}.isdisjoint(found)
-    for key in ("objective", "bound", "gap", "audit"):
+    for key in ("objective", "bound", "gap", "audit", "secondary_weight", "secondary_gap"):
         assert found[key] is None
     assert found["secondary"] == 0
     with pytest.raises(InputError, match="its status is infeasible"):

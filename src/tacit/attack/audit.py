@@ -14,10 +14,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.evidence import Evidence, EvidenceError
+from tacit.attack.evidence import Evidence, EvidenceError, Rooms
 from tacit.attack.exposure import Exposure
+from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.mending import mended
+from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.attack.values import faults_of_values, judge_values
@@ -29,30 +31,7 @@ from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Prob
 CellChoice = Literal["sensitive", "suppressed", "all"] | Sequence[int] | Integers
 NARROW = 0.01
 """A cell counts as narrowly determined when its interval is no wider than this share of it."""
-
-
-@dataclass(frozen=True, eq=False)
-class AttackerFindings:
-    """What one attacker can deduce.
-
-    Attributes:
-        attacker: Who.
-        cells: The cells looked at.
-        lower: Smallest value deduced for each of them; where `exact` is False, the true
-            smallest value may lie further away still.
-        upper: Largest value deduced.
-        exact: Whether both ends are proven to be exactly what can be deduced.
-        exposures: Sensitive cells that are not protected as asked.
-        evidence: What shows all this.
-    """
-
-    attacker: Attacker
-    cells: Integers
-    lower: Floats
-    upper: Floats
-    exact: Booleans
-    exposures: tuple[Exposure, ...]
-    evidence: Evidence
+_NO_CELLS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +42,6 @@ class Audit:
         problem: The table.
         knowledge: What everyone knows from the publication.
         findings: One entry an attacker.
-        unchecked: Sensitive cells not looked at because the audit was stopped.
         hidden: Cells that are not published with their exact value.
         adjusted: The published values where readers are told nothing of how far the true ones
             are. Nothing can be deduced from those; they are judged as they stand.
@@ -76,7 +54,6 @@ class Audit:
     problem: Problem
     knowledge: Knowledge
     findings: tuple[AttackerFindings, ...]
-    unchecked: tuple[int, ...]
     hidden: Booleans
     adjusted: Values | None = None
     rounded: Values | None = None
@@ -87,6 +64,14 @@ class Audit:
         """Every sensitive cell has been checked against every attacker, and none is exposed."""
         flawed = self.adjusted is not None and self.faults
         return not self.unchecked and not self.exposures and not flawed
+
+    @property
+    def unchecked(self) -> tuple[int, ...]:
+        """Sensitive cells without a verdict: the audit was stopped, or no answer passed the check.
+
+        The numbers of the cells, increasing.
+        """
+        return tuple(sorted({cell for found in self.findings for cell in found.undecided}))
 
     @property
     def exposures(self) -> tuple[Exposure, ...]:
@@ -129,19 +114,38 @@ class Audit:
         return np.where(known, (found.upper - found.lower) / size, np.inf)
 
     def check(self) -> None:
-        """Verify all evidence from scratch; see `Evidence.check`.
+        """Verify the audit from scratch: its evidence, and that its verdict follows from it.
 
-        Adjusted values are their own evidence: they are judged again.
+        Every sensitive cell is covered on both sides for every attacker, or counts as unchecked.
+        See `Evidence.check`. Adjusted values are their own evidence: they are judged again.
+
+        Raises:
+            EvidenceError: Something is claimed that is not shown.
         """
+        if not self.findings:
+            raise EvidenceError(
+                "the audit is about no attacker, and shows nothing; audit again", _NO_CELLS
+            )
         for found in self.findings:
-            found.evidence.check(self.problem, self.knowledge, found.attacker)
             if self.adjusted is None:
-                continue
-            again = judge_values(self.problem, self.adjusted, found.attacker, found.cells)
-            if again != found.exposures:
-                cells = np.array(sorted({exposure.cell for exposure in again}), np.int64)
+                found.evidence.check(self.problem, self.knowledge, found.attacker)
+                again = AttackerFindings.of(
+                    self.problem, found.attacker, found.evidence, found.cells
+                )
+            else:
+                cells = np.union1d(found.cells, self.problem.sensitive)
+                again = findings_of_values(
+                    self.problem, self.adjusted, self.knowledge, found.attacker, cells
+                )
+            if not _same_verdict(found, again):
+                cells = np.union1d([e.cell for e in found.exposures], found.undecided)
+                others = np.union1d([e.cell for e in again.exposures], again.undecided)
+                wrong = np.setxor1d(cells, others).astype(np.int64)
                 raise EvidenceError(
-                    "the published values do not show what the audit claims; audit again", cells
+                    "the verdict of the audit does not follow from its evidence"
+                    + (f": {self.problem.name_cells(wrong)}" if len(wrong) else "")
+                    + "; audit again, and do not rely on this one",
+                    wrong,
                 )
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
@@ -210,8 +214,20 @@ class Audit:
                 + problem.name_cells(self.narrowly_determined)
             )
         lines.extend(fault.message for fault in self.faults)
-        if self.unchecked:
-            lines.append(f"not checked (stopped early): {problem.name_cells(self.unchecked)}")
+        unasked = {
+            cell
+            for found in self.findings
+            for cell in found.undecided
+            if np.count_nonzero(found.evidence.cells == cell) < 2
+        }
+        if unasked:
+            lines.append(f"not checked (stopped early): {problem.name_cells(sorted(unasked))}")
+        unclear = [cell for cell in self.unchecked if cell not in unasked]
+        if unclear:
+            lines.append(
+                f"no verdict (no answer passed the check): {problem.name_cells(unclear)}; look for "
+                "extreme magnitudes among the bounds"
+            )
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -282,11 +298,10 @@ def audit(
         )
         faults = faults_of_values(problem, solution, tolerance)
         observer.on_end()
-        return Audit(problem, knowledge, found_all, (), hidden, adjusted=solution, faults=faults)
+        return Audit(problem, knowledge, found_all, hidden, adjusted=solution, faults=faults)
     structure = structure or Structure.of(problem)
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
-    unchecked: set[int] = set()
     done = 0
     for attacker in attackers:
         before = done
@@ -295,19 +310,16 @@ def audit(
             observer.on_progress(before + answered, 2 * len(chosen) * len(attackers))
             return observer.should_stop()
 
-        found, missed = _attack(
-            problem, knowledge, attacker, chosen, exact, structure, executor, progress
+        findings.append(
+            _attack(problem, knowledge, attacker, chosen, exact, structure, executor, progress)
         )
         done += 2 * len(chosen)
-        findings.append(found)
-        unchecked.update(missed)
     observer.on_end()
     faults = faults_of_values(problem, solution, tolerance)
     return Audit(
         problem,
         knowledge,
         tuple(findings),
-        tuple(sorted(unchecked)),
         hidden,
         rounded=solution if isinstance(solution, Values) else None,
         faults=faults,
@@ -341,6 +353,18 @@ def findings_of_values(
             empty,
             sparse.csr_array((0, problem.relation_count)),
         ),
+    )
+
+
+def _same_verdict(found: AttackerFindings, again: AttackerFindings) -> bool:
+    """Whether two findings say the same of sensitive cells and of intervals."""
+    return (
+        found.exposures == again.exposures
+        and found.undecided == again.undecided
+        and bool(np.isin(again.cells, found.cells).all())
+        and np.array_equal(found.lower, again.lower)
+        and np.array_equal(found.upper, again.upper)
+        and np.array_equal(found.exact, again.exact)
     )
 
 
@@ -396,13 +420,16 @@ def _attack(
     structure: Structure,
     executor: Executor | None,
     progress: Any,
-) -> tuple[AttackerFindings, list[int]]:
-    """Let one attacker deduce; returns the findings and sensitive cells left unchecked."""
+) -> AttackerFindings:
+    """Let one attacker deduce."""
     cells = chosen[~attacker.spares(problem)[chosen]]
     told = attacker.learn(problem, knowledge)
-    up_level, down_level, sliding = _levels(problem)
     requests = Requests.both_sides(cells)
     if not exact:
+        up_level, down_level, sliding = np.zeros((3, problem.cell_count))
+        up_level[problem.sensitive] = problem.upper_level
+        down_level[problem.sensitive] = problem.lower_level
+        sliding[problem.sensitive] = problem.sliding_level
         # A sliding level is about both sides together, so that it needs the exact interval.
         early = problem.is_sensitive[cells] & (sliding[cells] == 0)
         up = np.where(early, up_level[cells], np.inf)
@@ -412,51 +439,6 @@ def _attack(
     keep = attacker.reopened(problem)
     attack = Attack(problem, told, structure=structure, keep=keep)
     reaches = attack.reach(requests, executor=executor, progress=progress)
-    evidence = Evidence.of(requests, reaches)
-    exposures, unchecked = _judge(problem, attacker, cells, reaches)
-    value = problem.value[cells]
-    rise, fall = reaches.amount[: len(cells)], reaches.amount[len(cells) :]
-    ended = np.isinf(reaches.amount) | np.isfinite(reaches.limit)
-    found = AttackerFindings(
-        attacker,
-        cells,
-        value - fall,
-        value + rise,
-        ended[: len(cells)] & ended[len(cells) :] & reaches.answered[: len(cells)],
-        exposures,
-        evidence,
-    )
-    return found, unchecked
-
-
-def _levels(problem: Problem) -> tuple[Floats, Floats, Floats]:
-    """Upper, lower and sliding levels over all cells, 0 where none is asked for."""
-    levels = np.zeros((3, problem.cell_count))
-    levels[0, problem.sensitive] = problem.upper_level
-    levels[1, problem.sensitive] = problem.lower_level
-    levels[2, problem.sensitive] = problem.sliding_level
-    return levels[0], levels[1], levels[2]
-
-
-def _judge(
-    problem: Problem, attacker: Attacker, cells: Integers, reaches: Reaches
-) -> tuple[tuple[Exposure, ...], list[int]]:
-    """Compare what can be deduced with the levels asked for."""
-    up_level, down_level, sliding = _levels(problem)
-    count = len(cells)
-    rise, fall = reaches.amount[:count], reaches.amount[count:]
-    answered = reaches.answered[:count] & reaches.answered[count:]
-    exposures: list[Exposure] = []
-    for name, level, width in (
-        ("lower", down_level[cells], fall),
-        ("upper", up_level[cells], rise),
-        ("sliding", sliding[cells], rise + fall),
-    ):
-        missed = answered & (width < level * (1 - TOLERANCE))
-        for position in np.flatnonzero(missed).tolist():
-            cell = int(cells[position])
-            share = float(width[position] / level[position])
-            exposures.append(Exposure(cell, problem.name_cell(cell), attacker.name, name, share))
-    exposures.sort(key=lambda exposure: (exposure.share, exposure.cell))
-    unchecked = cells[~answered & problem.is_sensitive[cells]].tolist()
-    return tuple(exposures), unchecked
+    rooms = Rooms.of(problem, knowledge, attacker, requests.cells, requests.sides)
+    evidence = Evidence.of(requests, mended(problem, rooms, reaches))
+    return AttackerFindings.of(problem, attacker, evidence, cells)

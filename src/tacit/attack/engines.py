@@ -16,14 +16,18 @@ from scipy import sparse
 from tacit.attack.least_moves import LeastMoves
 from tacit.attack.nearby import Nearby
 from tacit.attack.network import Network
-from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges
+from tacit.attack.reach import (
+    GAP_TOLERANCE,
+    TOLERANCE,
+    Reaches,
+    Requests,
+    SparseRows,
+    charges,
+)
 from tacit.attack.shrink import Component
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strategy
-
-GAP_TOLERANCE = 1e-7
-"""An amount and its limit are the same when they differ by at most this share."""
 
 SolverFactory = Callable[..., LinearSolver]
 
@@ -178,7 +182,8 @@ class LinearEngine:
             else:
                 x, g, proven = self._solve(cell, side, target, own, cold)
                 cold = False
-            amount[number] = np.inf if proven is None else side * x[cell]
+            # A cell that stays where it is may be said to go the wrong way by a last digit.
+            amount[number] = np.inf if proven is None else max(side * float(x[cell]), 0.0)
             deviations.put(number, everyone, x)
             if proven is None:
                 continue
@@ -196,11 +201,7 @@ class LinearEngine:
         """A deviation in which little moves and that reaches the target, if one is found."""
         component = self._component
         if len(component.up) < _VAST:
-            if self._least_moves is None:
-                self._least_moves = LeastMoves(
-                    component.A, component.up, component.down, self._solver
-                )
-            return self._least_moves.deviation(cell, side, target)
+            return self._least().deviation(cell, side, target)
         if self._nearby is None:
             self._nearby = Nearby(component.A, component.up, component.down, self._solver)
         found = self._nearby.deviation(cell, side, target)
@@ -209,6 +210,12 @@ class LinearEngine:
         x = np.zeros(len(component.up))
         x[found[0]] = found[1]
         return x
+
+    def _least(self) -> LeastMoves:
+        if self._least_moves is None:
+            component = self._component
+            self._least_moves = LeastMoves(component.A, component.up, component.down, self._solver)
+        return self._least_moves
 
     def _witnesses(
         self, x: Floats, requests: Requests, open_requests: Booleans
@@ -260,6 +267,11 @@ class LinearEngine:
             answer = self._checked(solution, cell, side, target, own)
             if answer is not None:
                 return answer
+        if 0 < target <= own < np.inf:
+            # In units of the target, and with no cell moving further than it must.
+            least = self._least().deviation(cell, side, target)
+            if least is not None:
+                return least, np.zeros(0), np.inf
         raise SolverError(
             f"no reliable answer for cell {self._component.cells[cell]}: the solver's results "
             "do not pass the check, also from a cold start. Look for extreme magnitudes among "

@@ -3,6 +3,12 @@
 That a cell is safe is shown by a consistent table that reaches its protection level. That it
 is exposed, or that an interval is exact, is shown by row multipliers g: with d = e_s - A'g no
 consistent table moves the cell by more than the sum of d+ up + d- down (paper 002, (3.10)).
+
+Numbers are rounded, so that no table is exactly consistent. What it misses is therefore counted,
+in units of cells: its residuals in all relations, what it exceeds the bounds by, and what it falls
+short of the amount. Their sum must be a tiny share of the amount that is claimed, whatever the
+size of the table. Multipliers g that prove a limit prove the same limit for such a table, but for
+max|g| times that sum: a claim that passes is true up to the tolerance.
 """
 
 from __future__ import annotations
@@ -11,15 +17,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches, Requests, charges
+from tacit.attack.reach import Reaches, Requests
 from tacit.errors import TacitError
 from tacit.problem import Booleans, Floats, Integers, Problem
 
-EVIDENCE_TOLERANCE = 1e-7
-"""Claims hold when relations, bounds and amounts are met to this share of their magnitude."""
+EVIDENCE_TOLERANCE = 1e-8
+"""A claimed table may miss relations, bounds and the amount by this share of the amount in all."""
+LIMIT_TOLERANCE = 1e-10
+"""A limit may lie below what the multipliers show by this share of itself."""
+_ROUNDING = np.finfo(float).eps / 2
+"""The largest relative error of one operation."""
+_FRACTION, _LARGEST_MULTIPLIER, _LARGEST_COEFFICIENT, _MOST_TERMS = 2.0**20, 2.0**12, 2.0**8, 2**13
+"""Sums of so many products of such multiples of 1 / fraction need 53 bits: they are exact."""
 
 
 class EvidenceError(TacitError):
@@ -32,6 +45,60 @@ class EvidenceError(TacitError):
     def __init__(self, message: str, cells: Integers):
         self.cells = tuple(cells.tolist())
         super().__init__(message)
+
+
+@dataclass(frozen=True, eq=False)
+class Rooms:
+    """How far cells may move in each of several claims.
+
+    Attributes:
+        up: How far above its true value each cell may lie, for the attacker.
+        down: How far below.
+        cells: The cell of each claim.
+        sides: Its side.
+        own: How far the cell of each claim may itself move to its side.
+    """
+
+    up: Floats
+    down: Floats
+    cells: Integers
+    sides: Integers
+    own: Floats
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        knowledge: Knowledge,
+        attacker: Attacker,
+        cells: Integers,
+        sides: Integers,
+    ) -> Rooms:
+        """The rooms that an attacker leaves.
+
+        Args:
+            problem: The true table.
+            knowledge: What everyone knows from the publication.
+            attacker: Who is attacking.
+            cells: The cell of each claim.
+            sides: Its side.
+        """
+        told = attacker.learn(problem, knowledge)
+        raised = sides > 0
+        alone = np.where(raised, told.up[cells], told.down[cells])
+        free = np.where(raised, knowledge.up[cells], knowledge.down[cells])
+        own = np.where(attacker.reopened(problem)[cells], free, alone)
+        return cls(told.up, told.down, cells, sides, own)
+
+    def take(self, claims: Any) -> Rooms:
+        """The rooms of some of the claims."""
+        return Rooms(self.up, self.down, self.cells[claims], self.sides[claims], self.own[claims])
+
+    def at(self, claim: npt.NDArray[Any], cell: npt.NDArray[Any], rises: Booleans) -> Floats:
+        """The room of cells in claims, upwards where they rise and else downwards."""
+        room = np.where(rises, self.up[cell], self.down[cell])
+        asked = (cell == self.cells[claim]) & (rises == (self.sides[claim] > 0))
+        return np.asarray(np.where(asked, self.own[claim], room))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,109 +151,184 @@ class Evidence:
             problem: The true table.
             knowledge: What everyone knows from the publication.
             attacker: Who is attacking; by default someone who knows nothing more.
-            tolerance: Allowed error: of a relation as a share of the sum of the absolute
-                terms of the table in it, of a bound as a share of the cell's value and bounds,
-                of an amount as a share of itself.
+            tolerance: What a claimed table may miss in all, as a share of the claimed amount.
 
         Raises:
             EvidenceError: Some claim does not hold.
         """
-        attacker = attacker or Attacker.external()
-        told = attacker.learn(problem, knowledge)
-        reopened = attacker.reopened(problem)
-        wrong = self._unreached(problem, told, knowledge, reopened, tolerance)
-        wrong |= self._unlimited(problem, told, knowledge, reopened, tolerance)
-        if wrong.any():
-            cells = np.unique(self.cells[wrong])
+        refused = self.refused(
+            problem, knowledge, attacker or Attacker.external(), tolerance=tolerance
+        )
+        if refused.any():
+            cells = np.unique(self.cells[refused])
+            cells = cells[(cells >= 0) & (cells < problem.cell_count)]
             raise EvidenceError(
                 f"the evidence does not show what it claims about {problem.name_cells(cells)}; "
                 "audit again, and do not rely on this one",
                 cells,
             )
 
-    def _own_capacity(self, told: Knowledge, knowledge: Knowledge, reopened: Booleans) -> Floats:
-        """How far the cell of each claim may itself move in the claimed direction."""
-        raised = self.sides > 0
-        alone = np.where(raised, told.up[self.cells], told.down[self.cells])
-        free = np.where(raised, knowledge.up[self.cells], knowledge.down[self.cells])
-        return np.where(reopened[self.cells], free, alone)
-
-    def _unreached(
+    def refused(
         self,
         problem: Problem,
-        told: Knowledge,
         knowledge: Knowledge,
-        reopened: Booleans,
-        tolerance: float,
+        attacker: Attacker,
+        *,
+        tolerance: float = EVIDENCE_TOLERANCE,
     ) -> Booleans:
-        """Claims whose consistent table is none, or does not reach the amount."""
-        x = sparse.csr_array(self.deviations)
-        claims, n = x.shape
-        if claims != len(self) or n != problem.cell_count:
-            return np.ones(len(self), bool)
-        wrong = np.zeros(claims, bool)
-        endless = np.isinf(self.amount)
-        row = np.repeat(np.arange(claims), np.diff(x.indptr))
-        is_own = x.indices == self.cells[row]
-        own = np.zeros(claims)
-        own[row[is_own]] = x.data[is_own]
-        reached = own * self.sides
-        enough = np.where(endless, 0.0, self.amount)
-        enough = enough - tolerance * np.abs(enough)
-        wrong |= ~np.where(endless, reached > 0, reached >= enough)
-
-        up, down = told.up[x.indices], told.down[x.indices]
-        capacity = self._own_capacity(told, knowledge, reopened)
-        up = np.where(is_own & (self.sides[row] > 0), capacity[row], up)
-        down = np.where(is_own & (self.sides[row] < 0), capacity[row], down)
-        room = np.where(x.data > 0, up, down)
-        slack = tolerance * np.maximum(np.abs(problem.value[x.indices]), np.abs(x.data))
-        # Along a direction without end only cells without bound may move.
-        outside = np.where(endless[row], np.isfinite(room), np.abs(x.data) > room + slack)
-        outside |= ~np.isfinite(x.data)
-        wrong[row[outside]] = True
-
-        residual = sparse.csr_array(x @ problem.relations.T)
-        terms = sparse.csr_array(abs(x) @ abs(problem.relations).T)
-        size = problem.scale()
-        at = np.repeat(np.arange(claims), np.diff(residual.indptr))
-        entry_terms = np.asarray(terms[at, residual.indices]).ravel()
-        allowed = entry_terms + np.where(endless[at], 0.0, size[residual.indices])
-        wrong[at[~(np.abs(residual.data) <= tolerance * allowed)]] = True
-        return wrong
-
-    def _unlimited(
-        self,
-        problem: Problem,
-        told: Knowledge,
-        knowledge: Knowledge,
-        reopened: Booleans,
-        tolerance: float,
-    ) -> Booleans:
-        """Claims of a limit that the multipliers do not show."""
-        wrong = np.zeros(len(self), bool)
+        """The claims that are not shown; see `check`."""
+        count = len(self)
+        shapes = ((self.deviations, problem.cell_count), (self.multipliers, problem.relation_count))
+        is_wrong = any(matrix.shape != (count, columns) for matrix, columns in shapes)
+        is_wrong |= any(len(each) != count for each in (self.sides, self.amount, self.limit))
+        is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
+        if is_wrong:
+            return np.ones(count, bool)
+        rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides)
+        refused = np.abs(self.sides) != 1
+        refused |= ~tables_hold(problem, rooms, self.amount, self.deviations, tolerance)
+        # The other way round not-a-number would pass.
+        refused |= ~(self.limit >= self.amount)
         bounded = np.flatnonzero(self.limit != np.inf)
-        g = sparse.csr_array(self.multipliers)
-        if g.shape != (len(self), problem.relation_count):
-            wrong[bounded] = True
-            return wrong
-        unusable = np.repeat(np.arange(len(self)), np.diff(g.indptr))[~np.isfinite(g.data)]
-        wrong[unusable] = True
-        bounded = bounded[~wrong[bounded]]
-        capacity = self._own_capacity(told, knowledge, reopened)
-        for start in range(0, len(bounded), 256):
-            chunk = bounded[start : start + 256]
-            d = -np.asarray((g[chunk] @ problem.relations).toarray())
-            d[np.arange(len(chunk)), self.cells[chunk]] += self.sides[chunk]
-            up = np.broadcast_to(told.up, d.shape).copy()
-            down = np.broadcast_to(told.down, d.shape).copy()
-            at = (np.arange(len(chunk)), self.cells[chunk])
-            up[at] = np.where(self.sides[chunk] > 0, capacity[chunk], up[at])
-            down[at] = np.where(self.sides[chunk] < 0, capacity[chunk], down[at])
-            room = np.where(d > 0, up, down)
-            shown = charges(d, room).sum(axis=1)
-            allowed = self.limit[chunk] * (1 + tolerance) + tolerance * np.abs(
-                problem.value[self.cells[chunk]]
-            )
-            wrong[chunk[~(shown <= allowed)]] = True
-        return wrong
+        shown = limits_shown(problem, rooms.take(bounded), self.multipliers[bounded])
+        enough = shown <= self.limit[bounded] * (1 + LIMIT_TOLERANCE)
+        refused[bounded[~enough]] = True
+        return np.asarray(refused)
+
+
+def entries_of(
+    matrix: sparse.csr_array[Any, Any],
+) -> tuple[sparse.csr_array[Any, Any], Integers, Booleans]:
+    """A matrix without repeated entries, the row of each entry, and rows with no numbers in them.
+
+    What is not a finite number is taken out.
+    """
+    given = sparse.csr_array(matrix).astype(np.float64)
+    given.sum_duplicates()
+    row = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
+    usable = np.isfinite(given.data)
+    spoilt = np.zeros(given.shape[0], bool)
+    spoilt[row[~usable]] = True
+    given.data = np.where(usable, given.data, 0.0)
+    return given, row, spoilt
+
+
+def tables_hold(
+    problem: Problem,
+    rooms: Rooms,
+    amount: Floats,
+    deviations: sparse.csr_array[Any, Any],
+    tolerance: float = EVIDENCE_TOLERANCE,
+) -> Booleans:
+    """Which deviations lead to a consistent table that reaches the amount.
+
+    Args:
+        problem: The true table.
+        rooms: How far cells may move.
+        amount: What each claim is to reach; inf for a direction without end.
+        deviations: One row per claim.
+        tolerance: What they may miss in all, as a share of the amount; of a direction, as a share
+            of what the cell itself moves along it.
+    """
+    x, row, wrong = entries_of(deviations)
+    count = len(amount)
+    endless = np.isinf(amount)
+    is_own = x.indices == rooms.cells[row]
+    own = np.bincount(row[is_own], x.data[is_own], minlength=count)
+    reached = own * rooms.sides
+    wrong |= endless & ~(reached > 0)
+    goal = np.where(endless, reached, amount)
+
+    room = rooms.at(row, x.indices, x.data > 0)
+    size = np.abs(x.data)
+    # A published cell does not move at all; along a direction without end, no cell with a bound.
+    barred = (size > 0) & np.where(endless[row], np.isfinite(room), room == 0)
+    wrong[row[barred]] = True
+    beyond = np.maximum(size - room, 0.0)
+    missed = np.maximum(goal - reached, 0.0)
+    missed += np.bincount(row, np.where(np.isfinite(beyond), beyond, 0.0), minlength=count)
+
+    # A residual could be put right by moving one cell of the relation: that is its size.
+    A = problem.relations
+    unit = _smallest_coefficients(A)
+    terms = np.diff(A.indptr)
+    with np.errstate(over="ignore", invalid="ignore"):
+        residual = abs(sparse.csr_array(x @ A.T))
+        missed += np.asarray(residual @ (1.0 / unit))
+        # The residual itself is computed with rounding, which huge deviations would hide behind.
+        missed += abs(x) @ np.asarray(abs(A).T @ (_ROUNDING * terms / unit))
+        holds: Booleans = np.asarray(missed <= tolerance * goal)
+    # That a cell moves by nothing needs no table.
+    return np.asarray(~wrong & (holds | (amount == 0)))
+
+
+def _smallest_coefficients(A: sparse.csr_array[Any, Any]) -> Floats:
+    """The smallest coefficient of each relation, in size; 1 for an empty relation."""
+    smallest = np.full(A.shape[0], np.inf)
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    used = A.data != 0
+    np.minimum.at(smallest, row[used], np.abs(A.data[used]))
+    return np.where(np.isfinite(smallest), smallest, 1.0)
+
+
+def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[Any, Any]) -> Floats:
+    """How far cells move at most, as row multipliers prove; inf where they prove nothing.
+
+    What rounding may have done to the reduced costs d is charged for: multipliers so large that
+    it matters prove little.
+
+    Args:
+        problem: The true table.
+        rooms: How far cells may move.
+        multipliers: One row per claim.
+    """
+    g, _, spoilt = entries_of(multipliers)
+    A = problem.relations
+    count = len(rooms.cells)
+    at_cell = (np.arange(count), rooms.cells)
+    sided = sparse.csr_array((rooms.sides.astype(np.float64), at_cell), shape=(count, A.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        d, claim, overflown = entries_of(sparse.csr_array(sided - g @ A))
+    spoilt |= overflown
+    room = rooms.at(claim, d.indices, d.data > 0)
+    size = np.abs(d.data)
+    open_ended = np.isinf(room) & (size > 0)
+    charge = size * np.where(np.isinf(room), 0.0, room)
+
+    rounded = np.flatnonzero(~computed_exactly(A, g) & ~spoilt)
+    shown = np.zeros(count)
+    if len(rounded):
+        terms = _ROUNDING * 16 * (1 + np.diff(sparse.csc_array(A).indptr))
+        blur = (abs(sided) + abs(g) @ abs(A))[rounded]
+        blur = sparse.csr_array(blur @ sparse.diags_array(terms.astype(np.float64)))
+        place = np.full(count, -1)
+        place[rounded] = np.arange(len(rounded))
+        doubtful = np.flatnonzero(open_ended & (place[claim] >= 0))
+        if len(doubtful):
+            allowed = blur[place[claim[doubtful]], d.indices[doubtful]]
+            # Without bound, only a reduced cost of 0 proves anything: this one may be 0.
+            open_ended[doubtful] = size[doubtful] > np.asarray(allowed).ravel()
+        entry, error_row, _ = entries_of(blur)
+        either = np.stack(
+            [rooms.at(rounded[error_row], entry.indices, np.full(entry.nnz, up)) for up in (1, 0)]
+        )
+        either = np.where(np.isinf(either), 0.0, either).max(axis=0)
+        shown[rounded] = np.bincount(error_row, entry.data * either, minlength=len(rounded))
+    shown += np.bincount(claim, charge, minlength=count)
+    shown[claim[open_ended]] = np.inf
+    shown[spoilt] = np.inf
+    return shown
+
+
+def computed_exactly(A: sparse.csr_array[Any, Any], g: sparse.csr_array[Any, Any]) -> Booleans:
+    """Rows of multipliers whose reduced costs are computed without any rounding."""
+    exact = np.ones(g.shape[0], bool)
+    coefficients = np.abs(A.data)
+    in_one_cell = np.diff(sparse.csc_array(A).indptr).max(initial=0)
+    simple = coefficients == np.rint(coefficients)
+    if not (simple & (coefficients <= _LARGEST_COEFFICIENT)).all() or in_one_cell > _MOST_TERMS:
+        return ~exact
+    parts = g.data * _FRACTION
+    fits = (parts == np.rint(parts)) & (np.abs(g.data) <= _LARGEST_MULTIPLIER)
+    exact[np.repeat(np.arange(g.shape[0]), np.diff(g.indptr))[~fits]] = False
+    return exact

@@ -229,6 +229,25 @@ class Attacker:
         return Requests(requests.cells, requests.sides, requests.targets, own)
 
 
+def attackers_of(
+    problem: Problem, singletons: str = "ignore", given: Sequence[Attacker] = ()
+) -> list[Attacker]:
+    """The attackers that a publication is to withstand.
+
+    Args:
+        problem: The true table.
+        singletons: Who joins because of cells with a single respondent: with `respondents` each of
+            these, with `global` all of them together, otherwise nobody.
+        given: Those who attack anyway; by default a reader who knows nothing more.
+    """
+    chosen = list(given) or [Attacker.external()]
+    if singletons == "respondents":
+        chosen += singleton_respondents(problem)
+    elif singletons == "global":
+        chosen.append(Attacker.all_singletons(problem))
+    return chosen
+
+
 def singleton_respondents(problem: Problem) -> list[Attacker]:
     """One attacker for each single respondent, who knows every cell it alone contributes to."""
     cells = np.flatnonzero(problem.singleton >= 0)

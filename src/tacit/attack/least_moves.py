@@ -72,7 +72,9 @@ class LeastMoves:
             solution = self._model.solve(cold=True, strategy="dual")
         except SolverError:
             return None
-        if solution.status != "optimal":
+        if solution.status != "optimal" or len(solution.x) != 2 * count:
+            return None
+        if not np.isfinite(solution.x).all():
             return None
         x = solution.x[:count] - solution.x[count:]
         x = np.where(np.abs(x) < 1e-12, 0.0, x) * target

@@ -13,6 +13,9 @@ from tacit.problem import Booleans, Floats, Integers
 TOLERANCE = 1e-9
 """Relations, bounds and levels are met when they are missed by at most this share of their size."""
 
+GAP_TOLERANCE = 1e-7
+"""An amount and its limit are the same when they differ by at most this share."""
+
 
 @dataclass(frozen=True, eq=False)
 class Requests:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
+from tacit.attack.evidence import Rooms, computed_exactly, limits_shown
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
@@ -105,7 +107,23 @@ class Attack:
             self._put_proofs(multipliers, index[bounded], requests, g)
             if progress is not None and progress(int(answered.sum())):
                 break
-        return Reaches(amount, limit, deviations.matrix(), multipliers.matrix(), answered)
+        proofs = multipliers.matrix()
+        self._charge_rounding(limit, requests, proofs)
+        return Reaches(amount, limit, deviations.matrix(), proofs, answered)
+
+    def _charge_rounding(
+        self, limit: Floats, requests: Requests, proofs: sparse.csr_array[Any, Any]
+    ) -> None:
+        """Raise limits, in place, to what multipliers show that are not simple numbers."""
+        inexact = np.isfinite(limit) & ~computed_exactly(self._problem.relations, proofs)
+        index = np.flatnonzero(inexact)
+        if not len(index):
+            return
+        up, down = self.shrunk.up, self.shrunk.down
+        part = requests.take(index)
+        rooms = Rooms(up, down, part.cells, part.sides, part.capacity(up, down))
+        shown = limits_shown(self._problem, rooms, sparse.csr_array(proofs[index]))
+        limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
     def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:
         """Complete multipliers found in a component and store them, a column a request."""

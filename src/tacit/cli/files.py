@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 
 INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
-_DATA = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 
 
 def is_job(path: Path) -> bool:
@@ -34,31 +33,12 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
     Raises:
         InputError: The file cannot be read, or what it says cannot be done.
     """
-    if not is_job(path):
-        return read_table(path)
     from tacit.cli.progress import Progress
-    from tacit.jobs import job_problem, read_job
+    from tacit.jobs import job_problem, open_job
 
-    job = read_job(path)
+    job = open_job(path)
     with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
         return as_problem(job_problem(job, observer=progress))
-
-
-def read_table(path: Path) -> Problem:
-    """Read a JJ file.
-
-    Raises:
-        InputError: The file cannot be read, or its name says that it is something else.
-    """
-    from tacit.io.jj import read_jj
-
-    if path.name.lower().endswith(_DATA):
-        raise InputError(
-            "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
-            "one)",
-            path=path,
-        )
-    return read_jj(path)
 
 
 def as_problem(source: Table | Problem) -> Problem:

@@ -3,40 +3,72 @@
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from tacit.cli.files import as_problem
 from tacit.cli.outcomes import as_lines
 from tacit.cli.progress import Progress
+from tacit.jobs import JobListener, job_problem
+from tacit.jobs.job import JJFile, Job
 from tacit.options import Options
+from tacit.table import Weighting
 
 if TYPE_CHECKING:
-    from tacit.jobs import Job
     from tacit.microdata import TabulationReport
     from tacit.problem import Problem
-    from tacit.release import Release
     from tacit.table import Table
+
+
+class JobProgress(JobListener):
+    """Shows the progress of a job, and prints what it is about."""
+
+    def __init__(self, job: Job, *, quiet: bool):
+        self._job = job
+        self._quiet = quiet
+        self._reports: list[TabulationReport] = []
+
+    def reading(self) -> AbstractContextManager[Progress]:
+        """A table that is half made is of no use: Ctrl-C ends it at once."""
+        return Progress.on_stderr(quiet=self._quiet, stops_gracefully=False)
+
+    def searching(self) -> AbstractContextManager[Progress]:
+        """Ctrl-C asks for the best outcome so far."""
+        limit = self._job.options.get("time_limit", Options.time_limit)
+        return Progress.on_stderr(quiet=self._quiet, time_limit=limit)
+
+    def on_records(self, report: TabulationReport) -> None:
+        """Keep it until the table is there."""
+        self._reports.append(report)
+
+    def on_source(self, source: Table | Problem) -> None:
+        """Print what is protected; of a JJ file there is no more to say than its outcome."""
+        if isinstance(self._job.data, JJFile) and self._job.data.path == self._job.path:
+            return
+        problem = as_problem(source)
+        rows = {}
+        for report in self._reports:
+            rows["records"] = records(report)
+        rows["table"] = (
+            f"{problem.cell_count} cells, {problem.relation_count} relations, "
+            f"{len(problem.sensitive)} sensitive"
+        )
+        print("\n".join([str(self._job.path), *(f"  {line}" for line in as_lines(rows))]))
+        if len(problem.sensitive) == 0:
+            print("note: no cell is sensitive, everything will be published", file=sys.stderr)
+
+
+def with_typed_weights(job: Job, weights: str | None) -> Job:
+    """The job with weights as typed: `unit` or `value` in place of what it says."""
+    return job if weights in (None, "file") else job.replace(weights=Weighting(weights))
 
 
 def prepared(job: Job, *, quiet: bool) -> Table | Problem:
     """Make what a job protects, and print what it is."""
-    from tacit.jobs import job_problem
-
-    reports: list[TabulationReport] = []
-    # A table that is half made is of no use: Ctrl-C ends it at once.
-    with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
-        source = job_problem(job, observer=progress, report=reports.append)
-    problem = as_problem(source)
-    rows = {}
-    for report in reports:
-        rows["records"] = records(report)
-    rows["table"] = (
-        f"{problem.cell_count} cells, {problem.relation_count} relations, "
-        f"{len(problem.sensitive)} sensitive"
-    )
-    print("\n".join([str(job.path), *(f"  {line}" for line in as_lines(rows))]))
-    if len(problem.sensitive) == 0:
-        print("note: no cell is sensitive, everything will be published", file=sys.stderr)
+    listener = JobProgress(job, quiet=quiet)
+    with listener.reading() as progress:
+        source = job_problem(job, observer=progress, report=listener.on_records)
+    listener.on_source(source)
     return source
 
 
@@ -47,24 +79,3 @@ def records(report: TabulationReport) -> str:
     (used,) = report.tabulated.values()
     dropped = report.records - used
     return f"{report.records} read" + (f", {dropped} dropped" if dropped else "")
-
-
-def weighted(source: Table | Problem, weights: str | None) -> Table | Problem:
-    """The same with weights as typed."""
-    from tacit.io.weights import with_weights
-    from tacit.problem import Problem
-
-    if weights is None or weights == "file":
-        return source
-    if isinstance(source, Problem):
-        return with_weights(source, "unit" if weights == "unit" else "value")
-    return source.apply(weight=weights)
-
-
-def protected(job: Job, source: Table | Problem, *, quiet: bool, tolerance: float) -> Release:
-    """Protect what a job is about, showing the progress."""
-    from tacit.jobs import protect_job
-
-    limit = job.options.get("time_limit", Options.time_limit)
-    with Progress.on_stderr(quiet=quiet, time_limit=limit) as progress:
-        return protect_job(job, source, observer=progress, tolerance=tolerance)

@@ -29,11 +29,15 @@ that each cell may lie from its true value (0 where it is published):
   -down <= x <= up, and t x[s] >= amount[k]. So a + x is a table that the attacker cannot tell
   from the true one. An amount of null says that the cell can move without end: then x is a
   direction, in which only cells without bound move.
+  The sum of all residuals |A x| (each over the smallest coefficient of its relation), of what x
+  exceeds its room by and of what it falls short of the amount is at most 1e-8 of the amount, or, of
+  a direction, of |x[s]|. Cells without room do not move at all.
 - The multipliers g of claim k show how far it can move at most: with d = t e_s - A'g no
   consistent table moves the cell by more than the sum of max(d, 0) up + max(-d, 0) down, which
-  is at most limit[k]. A limit of null claims nothing.
+  is at most limit[k]. A limit of null claims nothing; no limit lies below its amount.
 
-A sensitive cell is safe where the amounts reach its levels. `docs/evidence.md` checks a file
+A sensitive cell is safe where the amounts reach its levels, and exposed where the limits lie below
+one of them. Nothing else in the file says which it is. `docs/evidence.md` checks a file
 with numpy alone.
 """
 
@@ -47,9 +51,9 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import AttackerFindings, Audit, findings_of_values, hidden_cells
+from tacit.attack.audit import Audit, findings_of_values, hidden_cells
 from tacit.attack.evidence import Evidence
-from tacit.attack.exposure import Exposure
+from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE
 from tacit.attack.values import faults_of_values
@@ -165,7 +169,7 @@ def read_audit(
     What is safe and what is exposed is judged anew from the claims in the file and the levels
     of the problem. Whether the claims themselves hold is verified by `Audit.check`: nothing
     in the file needs to be trusted after that. The file does choose its attackers, so look at
-    `attacker` of each of the findings: one that `own`s a cell leaves it unjudged.
+    `attacker` of each of the findings: one that knows its `own` cell leaves it unjudged.
 
     Args:
         path: The file, plain or gzip.
@@ -195,75 +199,20 @@ def read_audit(
             findings_of_values(problem, solution, knowledge, attacker, problem.sensitive)
             for attacker, _ in reader.attackers()
         ]
-        return Audit(
-            problem, knowledge, tuple(judged), (), hidden, adjusted=solution, faults=faults
-        )
+        return Audit(problem, knowledge, tuple(judged), hidden, adjusted=solution, faults=faults)
     reader.refuse_another_publication(knowledge)
-    findings, unchecked = [], set()
+    findings = []
     for attacker, evidence in reader.attackers():
         attacker.learn(problem, knowledge)
-        found, missed = _judge(problem, attacker, evidence)
-        findings.append(found)
-        unchecked.update(missed)
+        findings.append(AttackerFindings.of(problem, attacker, evidence))
     return Audit(
         problem,
         knowledge,
         tuple(findings),
-        tuple(sorted(unchecked)),
         hidden,
         rounded=solution if isinstance(solution, Values) else None,
         faults=faults,
     )
-
-
-def _judge(
-    problem: Problem, attacker: Attacker, evidence: Evidence
-) -> tuple[AttackerFindings, list[int]]:
-    """Findings that follow from claims alone, and the sensitive cells they do not cover."""
-    cells = np.unique(evidence.cells)
-    where = (np.where(evidence.sides > 0, 0, 1), np.searchsorted(cells, evidence.cells))
-    amount = np.zeros((2, len(cells)))
-    amount[where] = evidence.amount
-    claimed = np.zeros((2, len(cells)), bool)
-    claimed[where] = True
-    ended = np.zeros((2, len(cells)), bool)
-    ended[where] = np.isinf(evidence.amount) | np.isfinite(evidence.limit)
-    rise, fall = amount
-    covered: Booleans = np.asarray(claimed.all(axis=0))
-    exact: Booleans = np.asarray(ended.all(axis=0))
-
-    levels = np.zeros((3, problem.cell_count))
-    levels[:, problem.sensitive] = (
-        problem.lower_level,
-        problem.upper_level,
-        problem.sliding_level,
-    )
-    exposures = []
-    for name, level, width in zip(
-        ("lower", "upper", "sliding"), levels[:, cells], (fall, rise, rise + fall), strict=True
-    ):
-        missed = covered & (width < level * (1 - TOLERANCE))
-        exposures += [
-            Exposure(cell, problem.name_cell(cell), attacker.name, name, share)
-            for cell, share in zip(
-                cells[missed].tolist(), (width[missed] / level[missed]).tolist(), strict=True
-            )
-        ]
-    exposures.sort(key=lambda exposure: (exposure.share, exposure.cell))
-
-    open_cells = problem.is_sensitive
-    open_cells[list(attacker.own)] = False
-    open_cells[cells[covered]] = False
-    found = AttackerFindings(
-        attacker,
-        cells,
-        problem.value[cells] - fall,
-        problem.value[cells] + rise,
-        exact,
-        tuple(exposures),
-        evidence,
-    )
-    return found, np.flatnonzero(open_cells).tolist()
 
 
 class _Reader:

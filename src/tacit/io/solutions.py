@@ -1,7 +1,8 @@
-"""Solutions as files: read in three forms for the audit, written as the JSON of the contract.
+"""Solutions as files: read in four forms for the audit, written as the JSON of the contract.
 
 Read are a JSON object with `suppressed`, `intervals` or `values`; a plain list of the numbers
-of suppressed cells; and a JJ file, whose cells with status `u` or `m` are suppressed.
+of suppressed cells; a JJ file, whose cells with status `u` or `m` are suppressed; and the
+published table itself, as CSV or Parquet.
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ from tacit.errors import InputError
 from tacit.io.files import read_content, replacing
 from tacit.io.jj import CELL_FIELDS, read_jj_status
 from tacit.io.jj_faults import MOST_DIGITS
+from tacit.io.published_cells import SUFFIXES as PUBLISHED_SUFFIXES
+from tacit.io.published_cells import read_published_cells
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.table import Table
 from tacit.version import __version__
 
 _COMMENT = re.compile(rb"#[^\n]*")
 _SEPARATORS = bytes.maketrans(b",;", b"  ")
 
 
-def read_solution(path: str | Path, problem: Problem) -> Solution:
+def read_solution(path: str | Path, source: Problem | Table, *, value: str = "value") -> Solution:
     """Read a solution; its form is recognised by content.
 
     - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
@@ -39,16 +43,27 @@ def read_solution(path: str | Path, problem: Problem) -> Solution:
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.
+    - A CSV or Parquet file with a row for each cell, as it is published: codes, and a status or
+      values that are empty where the cell is not published. Of a problem, which has no codes, the
+      column `cell` holds the numbers of the cells.
 
     Sensitive cells that a list leaves out are taken as published.
 
     Args:
         path: The file, plain or gzip.
-        problem: The problem that the solution belongs to.
+        source: The problem or the table that the solution belongs to.
+        value: The name of the column of values in a CSV or Parquet file.
 
     Raises:
         InputError: The file cannot be read or does not fit the problem.
     """
+    problem = source if isinstance(source, Problem) else source.problem()
+    if _is_published_table(Path(path)):
+        if isinstance(source, Problem):
+            codes = {"cell": np.arange(problem.cell_count).astype(str)}
+        else:
+            codes = {name: source.codes(name) for name in source.totals}
+        return read_published_cells(Path(path), problem, codes, value)
     content = read_content(path)
     start = content.lstrip()[:1]
     if not start:
@@ -59,6 +74,18 @@ def read_solution(path: str | Path, problem: Problem) -> Solution:
     if _looks_like_jj(content):
         return _jj_solution(path, problem)
     return _listed_solution(content, path, problem)
+
+
+def _is_published_table(path: Path) -> bool:
+    """Whether a file names columns; a list of cell numbers may be in a file of any name."""
+    name = path.name.lower()
+    if not name.endswith(PUBLISHED_SUFFIXES):
+        return False
+    if name.endswith(".parquet"):
+        return True
+    first = _COMMENT.sub(b"", read_content(path).lstrip()).split(b"\n", 1)[0]
+    entries = first.translate(_SEPARATORS).split()
+    return bool(entries) and not all(map(bytes.isdigit, entries)) and first[:1] not in b"{["
 
 
 def _looks_like_jj(content: bytes) -> bool:
@@ -246,7 +273,12 @@ _WITHOUT_SOLUTION = ("infeasible", "interrupted")
 
 
 def write_outcome_json(
-    outcome: Outcome, problem: Problem, input_name: str, path: str | Path
+    outcome: Outcome,
+    problem: Problem,
+    input_name: str,
+    path: str | Path,
+    *,
+    verified: bool = False,
 ) -> None:
     """Write an outcome as one JSON object, one key a line.
 
@@ -254,11 +286,12 @@ def write_outcome_json(
     appears complete or not at all.
 
     Args:
-        outcome: What a method found; its audit, if there is one, has `safe`, `checked` and
-            `exposed_cells`.
+        outcome: What a method found; its audit, if there is one, has `safe`, `checked`,
+            `exposed_cells` and `findings`, one for each attacker.
         problem: The problem it was found for.
         input_name: The name of the input as the user gave it.
         path: Where to write; a name in `.gz` compresses.
+        verified: Whether `Audit.check` has verified the evidence in this run.
     """
     report = outcome.report
     changed = _not_published_exactly(outcome.solution, problem)
@@ -279,11 +312,17 @@ def write_outcome_json(
         "cells": problem.cell_count,
         "sensitive": len(problem.sensitive),
         "secondary": int(np.count_nonzero(changed & ~problem.is_sensitive)),
+        **_secondary_members(outcome, problem, changed),
         **_solution_members(outcome, problem, changed),
-        "audit": _audit_member(outcome),
+        "audit": _audit_member(outcome, verified),
         **({"message": outcome.message} if outcome.message else {}),
         "trace": [
-            [_number(point.seconds), _number(point.objective), _number(point.bound)]
+            [
+                _number(point.seconds),
+                _number(point.objective),
+                _number(point.bound),
+                int(point.iteration),
+            ]
             for point in report.trace
         ],
     }
@@ -337,16 +376,39 @@ def _radius_member(values: Values) -> dict[str, Any]:
     return {"radius": float(radius[0]) if same else _numbers(radius)}
 
 
-def _audit_member(outcome: Outcome) -> dict[str, Any] | None:
+def _secondary_members(outcome: Outcome, problem: Problem, changed: Booleans) -> dict[str, Any]:
+    """What is suppressed besides the sensitive cells, whose weight is a constant of the table.
+
+    Other methods than `suppress` have no such constant in their objective.
+    """
+    report = outcome.report
+    weight = gap = None
+    if isinstance(outcome.solution, Suppression) and report.objective is not None:
+        # The method may have been given weights of its own.
+        weights = problem.weight if outcome.audit is None else outcome.audit.problem.weight
+        weight = float(weights[changed & ~problem.is_sensitive].sum())
+        gap = (report.objective - report.bound) / max(weight, 1e-10)
+    return {"secondary_weight": _number(weight), "secondary_gap": _number(gap)}
+
+
+def _audit_member(outcome: Outcome, verified: bool) -> dict[str, Any] | None:
     audit = outcome.audit
     if audit is None and outcome.exposed:
-        return {"safe": False, "checked": 0, "exposed": list(outcome.exposed)}
+        return {
+            "safe": False,
+            "checked": 0,
+            "exposed": list(outcome.exposed),
+            "attackers": 0,
+            "verified": False,
+        }
     if audit is None:
         return None
     return {
         "safe": bool(audit.safe),
         "checked": int(audit.checked),
         "exposed": [int(cell) for cell in audit.exposed_cells],
+        "attackers": len(audit.findings),
+        "verified": verified,
     }
 
 

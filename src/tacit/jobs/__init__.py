@@ -1,14 +1,24 @@
 """Jobs: one TOML file that says all, from data to a published table."""
 
-from tacit.jobs.job import Job, Outputs, read_job
-from tacit.jobs.run import job_problem, job_table, protect_job, write_outputs
+from tacit.jobs.job import Job, Outputs, open_job, read_job
+from tacit.jobs.run import (
+    JobListener,
+    job_attackers,
+    job_problem,
+    job_table,
+    run_job,
+    write_outputs,
+)
 
 __all__ = [
     "Job",
+    "JobListener",
     "Outputs",
+    "job_attackers",
     "job_problem",
     "job_table",
-    "protect_job",
+    "open_job",
     "read_job",
+    "run_job",
     "write_outputs",
 ]

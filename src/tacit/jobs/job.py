@@ -60,6 +60,8 @@ TABLE_COLUMNS = (
 )
 TABLE_LISTS = ("top", "top_weight", "holding_top", "top_requested")
 CONFIDENTIAL = "confidential"
+JOB_SUFFIX = ".toml"
+_DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
 _NOT_FOR_JJ = ("dimensions", "recode", "rules", "levels", "least_level", "bounds", "weights")
 
@@ -140,7 +142,8 @@ class Job:
         levels: Which protection levels count, see `Table.apply`.
         least_level: The level of cells for which rules imply none.
         bounds: What attackers know.
-        weights: What a suppressed cell costs.
+        weights: What a suppressed cell costs, where that is not as the data say; for a JJ file, by
+            `unit` or `value`.
         method: How to protect.
         options: The options of the method.
         outputs: What to write.
@@ -177,7 +180,7 @@ class Job:
             source = self.data.source
             for name in source if isinstance(source, list) else source[:1]:
                 read += map(Path, matching_files(name) or [name])
-        else:
+        elif self.data.path != self.path:
             read.append(self.data.path)
         hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
         marks = [getattr(rule, "marks", None) for rule in self.rules]
@@ -187,6 +190,27 @@ class Job:
     def replace(self, **changes: Any) -> Job:
         """The same job with something changed."""
         return dataclasses.replace(self, **changes)
+
+
+def open_job(path: str | Path) -> Job:
+    """A job by the name of its file: a TOML file says all, a JJ file is a job with one source.
+
+    Args:
+        path: A .toml file, or a JJ file.
+
+    Raises:
+        InputError: The name is that of data, or the job cannot be read.
+    """
+    path = Path(path)
+    if path.suffix.lower() == JOB_SUFFIX:
+        return read_job(path)
+    if path.name.lower().endswith(_DATA_SUFFIXES):
+        raise InputError(
+            "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
+            "one)",
+            path=path,
+        )
+    return Job(path=path, data=JJFile(path), top=Section({}, path, {}))
 
 
 def read_job(path: str | Path, *, microdata: str | None = None) -> Job:

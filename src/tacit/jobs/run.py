@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tacit.attack.knowledge import Attacker, attackers_of
 from tacit.errors import InputError, ProblemError, TacitError, name_columns
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
@@ -16,13 +18,14 @@ from tacit.io.cells import confidential, read_columns, write_columns
 from tacit.io.exports import write_published
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
+from tacit.io.weights import with_weights
 from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, Microdata, Outputs
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
-from tacit.problem import Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.release import NoReleaseError, Release, protect
 from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
@@ -69,7 +72,8 @@ def job_problem(
 ) -> Table | Problem:
     """What a job protects: a table with its sensitive cells, or the problem of a JJ file."""
     if isinstance(job.data, JJFile):
-        return read_jj(job.data.path)
+        problem = read_jj(job.data.path)
+        return problem if job.weights is None else with_weights(problem, job.weights.by)
     table = job_table(job, observer=observer, report=report)
     try:
         return table.apply(
@@ -87,28 +91,85 @@ def job_problem(
         raise InputError(str(error), path=job.path) from None
 
 
-def protect_job(
-    job: Job, source: Table | Problem, *, observer: Observer | None = None, **options: Any
+class JobListener:
+    """Listens to a job as it runs, and does nothing; whoever shows something overrides it."""
+
+    def reading(self) -> AbstractContextManager[Observer]:
+        """The observer of what is read and tabulated, while that goes on."""
+        return nullcontext(Observer())
+
+    def searching(self) -> AbstractContextManager[Observer]:
+        """The observer of the search, while it goes on."""
+        return nullcontext(Observer())
+
+    def on_records(self, report: TabulationReport) -> None:
+        """Records have been tabulated."""
+
+    def on_source(self, source: Table | Problem) -> None:
+        """What is to be protected is there, with its sensitive cells."""
+
+
+def run_job(
+    job: Job,
+    *,
+    listener: JobListener | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+    **options: Any,
 ) -> Release:
-    """Protect what a job is about.
+    """Run a job from its data to a release; `write_outputs` writes what it asks for.
+
+    The command line, jobs in TOML files and JJ files all come along here.
 
     Args:
-        job: The job.
-        source: Its table or problem, see `job_problem`.
-        observer: Listens to the search; may stop it.
-        **options: Options in place of those of the job.
+        job: The job, see `read_job` and `open_job`.
+        listener: Listens to tabulation and search; may stop them.
+        tolerance: How exactly the table must add up (see `Problem.validate`).
+        **options: Options of the method, in place of those of the job.
 
     Raises:
         NoReleaseError: No safe outcome exists, or none was found.
-        InputError: The table contradicts itself, or an option does not fit.
+        InputError: Data or options are wrong, or the table contradicts itself.
     """
-    try:
-        return protect(source, job.method, observer=observer, **{**job.options, **options})
-    except NoReleaseError:
-        raise
-    except (ProblemError, InputError) as error:
-        reasons = str(error).replace("\n", "\n  ")
-        raise InputError(reasons, path=job.path) from None
+    job = job.replace(options={**job.options, **options})
+    listener = listener or JobListener()
+    with listener.reading() as observer:
+        source = job_problem(job, observer=observer, report=listener.on_records)
+    listener.on_source(source)
+    _refuse_unknown_singletons(job, source)
+    with listener.searching() as observer:
+        try:
+            return protect(
+                source, job.method, observer=observer, tolerance=tolerance, **job.options
+            )
+        except NoReleaseError:
+            raise
+        except (ProblemError, InputError) as error:
+            reasons = str(error).replace("\n", "\n  ")
+            raise InputError(reasons, path=job.path) from None
+
+
+def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
+    if job.options.get("singletons", "ignore") == "ignore":
+        return
+    problem = source if isinstance(source, Problem) else source.problem()
+    if not (problem.singleton >= 0).any():
+        raise InputError(
+            "this input does not say which cells have a single respondent (a JJ file cannot); "
+            "leave out singletons",
+            path=job.path,
+        )
+
+
+def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
+    """Whom a job protects against: those that an audit of what it publishes has to face.
+
+    Args:
+        job: The job.
+        source: What it protects, see `job_problem`.
+    """
+    _refuse_unknown_singletons(job, source)
+    problem = source if isinstance(source, Problem) else source.problem()
+    return attackers_of(problem, str(job.options.get("singletons", "ignore")))
 
 
 def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:
@@ -126,7 +187,9 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
     for path in chosen.published:
         write_published(published, path, presentation, value=job.value_name)
     if chosen.json is not None:
-        write_outcome_json(papers.outcome, papers.problem, str(job.path), chosen.json)
+        write_outcome_json(
+            papers.outcome, papers.problem, str(job.path), chosen.json, verified=True
+        )
     if chosen.table is not None:
         if papers.table is None:
             raise InputError("a JJ file has no table to write; leave out 'table'", path=job.path)

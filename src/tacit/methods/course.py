@@ -97,7 +97,7 @@ class Course:
     def note(self) -> None:
         """Write objective and bound of this moment into the trace."""
         objective = self.objective if np.isfinite(self.objective) else None
-        self._trace.append(TracePoint(self.seconds, objective, self.bound))
+        self._trace.append(TracePoint(self.seconds, objective, self.bound, self.iterations))
 
     def report(self, objective: float | None) -> Report:
         """The course as part of an outcome with this objective."""

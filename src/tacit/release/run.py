@@ -1,20 +1,30 @@
-"""`protect`: from a table to a release, audited independently of how it was made."""
+"""`protect`: from a table to a release, audited independently of how it was made.
+
+All releases are made here. Methods have their result audited (`attack.audit`, which shares no
+state with the search). That audit counts here if it is about this very table, publication and
+attackers, and its evidence is verified in numpy before anything is called safe.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from tacit.attack.audit import audit
-from tacit.attack.knowledge import Attacker
+import numpy as np
+
+from tacit.attack.audit import Audit, audit
+from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.methods.registry import find_method
 from tacit.observer import Observer, Unstoppable
-from tacit.outcome import Outcome, Status
+from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.release.against import asked_for
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
 from tacit.table import Table
+
+LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 
 def protect(
@@ -59,16 +69,8 @@ def protect(
     outcome = run(problem, observer=observer, tolerance=tolerance, **options)
     if outcome.solution is None:
         raise NoReleaseError(_why_none(outcome), outcome, problem)
-    found = audit(
-        problem,
-        outcome,
-        cells="sensitive",
-        exact=False,
-        attackers=_audited_attackers(outcome, attackers),
-        observer=Unstoppable(observer or Observer()),
-        tolerance=tolerance,
-    )
-    found.check()
+    found = _verified(problem, outcome, attackers, observer, tolerance)
+    outcome = replace(outcome, audit=found)
     if not found.safe:
         raise NoReleaseError(
             "the audit found cells exposed: "
@@ -92,8 +94,47 @@ def _why_none(outcome: Outcome) -> str:
     return f"ended without a safe outcome{told or '; choose another algorithm'}"
 
 
-def _audited_attackers(outcome: Outcome, given: Sequence[Attacker]) -> Sequence[Attacker]:
-    """Those whom the method was to withstand: options may have added to those given."""
-    if outcome.audit is None:
-        return given
-    return [found.attacker for found in outcome.audit.findings]
+def _verified(
+    problem: Problem,
+    outcome: Outcome,
+    attackers: Sequence[Attacker],
+    observer: Observer | None,
+    tolerance: float,
+) -> Audit:
+    """The method's own audit if it is about what is to be published, else one of its own."""
+    assert outcome.solution is not None
+    found: Audit | None = outcome.audit
+    if found is None or not _is_about(problem, outcome.solution, found, attackers):
+        found = audit(
+            problem,
+            outcome,
+            cells="sensitive",
+            exact=False,
+            attackers=attackers,
+            observer=Unstoppable(observer or Observer()),
+            tolerance=tolerance,
+        )
+    found.check()
+    return found
+
+
+def _is_about(
+    problem: Problem, solution: Solution, found: Audit, attackers: Sequence[Attacker]
+) -> bool:
+    """Whether an audit is about this table, this publication and these attackers."""
+    audited = found.problem
+    # Weights are for methods; everything else is what protection means.
+    arrays = ("value", "lower", "upper", "rhs", "sensitive", *LEVELS)
+    told = Knowledge.of(problem, solution)
+    faced = [each.attacker for each in found.findings]
+    values = solution.value if isinstance(solution, Values) else None
+    judged = found.adjusted or found.rounded
+    return (
+        all(np.array_equal(getattr(problem, name), getattr(audited, name)) for name in arrays)
+        and problem.relations.shape == audited.relations.shape
+        and abs(problem.relations - audited.relations).sum() == 0
+        and np.array_equal(told.up, found.knowledge.up)
+        and np.array_equal(told.down, found.knowledge.down)
+        and (values is None or (judged is not None and np.array_equal(values, judged.value)))
+        and all(attacker in faced for attacker in attackers)
+    )

@@ -512,8 +512,13 @@ class Table:
         Attackers know bounds as given; where none is given, that cells are not negative, or
         nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
         be published. Cells with one contributor carry the number of a respondent: a total and the
-        only cell that contributes to it share one, others have their own.
+        only cell that contributes to it share one, others have their own. It is built once and
+        kept, as neither of the two ever changes.
         """
+        return self._problem
+
+    @cached_property
+    def _problem(self) -> Problem:
         sensitive = np.flatnonzero(self.is_sensitive)
         levels = {
             name: self._filled(name, 0.0)[sensitive]

@@ -234,7 +234,7 @@ def _tables() -> Iterator[Mistake]:
         "single respondents of a table that does not name them",
         "protect table.jj --singletons local",
         "tacit: table.jj: this input does not say which cells have a single respondent (a JJ file "
-        "cannot); leave out --singletons\n",
+        "cannot); leave out singletons\n",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import math
 import time
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, read_problem, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
 from tacit.errors import InputError, ProblemError
@@ -34,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "solution",
         type=Path,
         metavar="SOLUTION",
-        help="what is published: JSON of tacit, a list of the numbers of suppressed cells, or a "
-        "JJ file with statuses u and m",
+        help="what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ "
+        "file with statuses u and m, or the published table (.csv, .parquet) with codes and a "
+        "status or empty values",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write verdict and intervals (confidential)"
@@ -54,10 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--attackers",
         type=_attackers,
-        default=("external",),
         metavar=",".join(ATTACKERS),
         help="a reader who knows nothing more, each single respondent, all of them together "
-        "(default: external)",
+        "(default: those that the job protects against; external for a JJ file)",
     )
     evidence = parser.add_mutually_exclusive_group()
     evidence.add_argument(
@@ -86,6 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Audit, or verify an earlier audit, and print what came out."""
     from tacit.io.solutions import read_solution
+    from tacit.jobs import job_attackers, job_problem, open_job
 
     inputs = tuple(
         path
@@ -93,9 +95,15 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None
     )
     refuse_unwritable(arguments.json, arguments.save_evidence, inputs=inputs)
-    problem = read_problem(arguments.input, quiet=arguments.quiet)
-    solution = read_solution(arguments.solution, problem)
-    attackers = _known_attackers(arguments.attackers, problem, arguments.input)
+    job = open_job(arguments.input)
+    with Progress.on_stderr(quiet=arguments.quiet, stops_gracefully=False) as progress:
+        source = job_problem(job, observer=progress)
+    problem = as_problem(source)
+    solution = read_solution(arguments.solution, source, value=job.value_name)
+    if arguments.attackers is None:
+        attackers = job_attackers(job, source)
+    else:
+        attackers = _known_attackers(arguments.attackers, problem, arguments.input)
     began = time.monotonic()
     try:
         if arguments.check_evidence is None:
@@ -105,6 +113,8 @@ def run(arguments: argparse.Namespace) -> int:
     except ProblemError as error:
         raise InputError(str(error), path=arguments.input) from None
     print(audit.summary())
+    if arguments.attackers is None and is_job(arguments.input):
+        print(f"attackers: {_who(attackers)}, as the job protects against them")
     if arguments.save_evidence is not None:
         from tacit.io.audits import write_audit
 
@@ -125,7 +135,7 @@ def _audited(
     import tacit
 
     with Progress.on_stderr(quiet=arguments.quiet) as progress, workers(arguments.jobs) as pool:
-        return tacit.audit(
+        found = tacit.audit(
             problem,
             solution,
             cells="suppressed" if arguments.cells is None else arguments.cells,
@@ -135,6 +145,8 @@ def _audited(
             observer=progress,
             tolerance=tolerance_of(arguments),
         )
+    found.check()
+    return found
 
 
 def _verified(
@@ -157,10 +169,15 @@ def _verified(
     missing = [attacker.name for attacker in attackers if attacker not in audited]
     if missing:
         raise InputError(
-            f"there is no evidence about attacker {missing[0]!r} in this file; name its attackers "
-            "with --attackers, or audit anew",
+            f"there is no evidence about attacker {missing[0]!r} in this file; audit anew, or name "
+            "the attackers that it is about with --attackers",
             path=path,
         )
+    # Nor does it say whom else the publication has to withstand.
+    audit = dataclasses.replace(
+        audit,
+        findings=tuple(found for found in audit.findings if found.attacker in attackers),
+    )
     try:
         audit.check()
     except EvidenceError as error:
@@ -210,6 +227,14 @@ def _known_attackers(names: tuple[str, ...], problem: Problem, path: Path) -> li
     return chosen
 
 
+def _who(attackers: list[Attacker]) -> str:
+    """The attackers by name; many of them by their number."""
+    names = [attacker.name for attacker in attackers]
+    if len(names) <= 5:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} more"
+
+
 def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dict[str, Any]:
     return {
         "confidential": _CONFIDENTIAL,
@@ -224,6 +249,8 @@ def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dic
             "safe": audit.safe,
             "checked": audit.checked,
             "exposed": audit.exposed_cells,
+            "attackers": len(audit.findings),
+            "verified": True,
             "unchecked": audit.unchecked,
             "exactly_disclosed": audit.exactly_disclosed,
             "narrowly_determined": audit.narrowly_determined,

@@ -17,7 +17,7 @@ from tacit.cli.arguments import (
     tolerance_of,
 )
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, is_job, read_table, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
 from tacit.errors import InputError, ProblemError
 from tacit.methods.registry import METHODS
@@ -77,17 +77,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the methods, print the figures side by side, and write what was asked for."""
+    from tacit.cli.job_runs import prepared, with_typed_weights
+    from tacit.jobs import open_job
+
     path: Path = arguments.input
     report: Path | None = arguments.report
     if report is not None and report.suffix.lower() != ".html":
         raise InputError("the name of the report must end in .html", path=report)
-    job = _job(path)
-    inputs = (path,) if job is None else job.inputs
-    refuse_unwritable(report, arguments.json, inputs=inputs)
+    job = with_typed_weights(open_job(path), arguments.weights)
+    refuse_unwritable(report, arguments.json, inputs=job.inputs)
     options = _options(arguments, job)
-    source = _source(arguments, job)
-    found = _compared(arguments, source, options, {} if job is None else job.options)
-    if job is None:
+    source = prepared(job, quiet=arguments.quiet)
+    found = _compared(arguments, source, options, job.options)
+    if not is_job(path):
         print(f"{path}\n  {'table':<12}{found.cells} cells, {found.sensitive} sensitive")
     print(f"  {'each':<12}at most {found.time_limit:g} s, seed {found.seed}\n")
     print(found.summary())
@@ -99,28 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     return _exit_code(found)
 
 
-def _job(path: Path) -> Job | None:
-    if not is_job(path):
-        return None
-    from tacit.jobs import read_job
-
-    return read_job(path)
-
-
-def _source(arguments: argparse.Namespace, job: Job | None) -> Table | Problem:
-    """What is protected, with the weights that were typed."""
-    from tacit.cli.job_runs import prepared, weighted
-
-    if job is None:
-        return weighted(read_table(arguments.input), arguments.weights)
-    return weighted(prepared(job, quiet=arguments.quiet), arguments.weights)
-
-
-def _options(arguments: argparse.Namespace, job: Job | None) -> dict[str, dict[str, Any]]:
+def _options(arguments: argparse.Namespace, job: Job) -> dict[str, dict[str, Any]]:
     """Options by method: those that a job has for its own method, and those typed."""
     found: dict[str, dict[str, Any]] = {}
     names = {label.partition(":")[0] for label in arguments.methods}
-    if job is not None and job.method in names:
+    if is_job(job.path) and job.method in names:
         own = {name: given for name, given in job.options.items() if name not in _COMMON}
         found[job.method] = own
         if arguments.weights is not None:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli.arguments import number, whole_number
 from tacit.cli.exits import ExitCode
 from tacit.cli.files import refuse_unwritable
-from tacit.cli.job_runs import prepared, protected
 from tacit.cli.outcomes import summary
 from tacit.cli.published import Excerpt
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from tacit.generators.microdata import Enterprises
+    from tacit.problem import Problem
+    from tacit.table import Table
 
 FIRMS = 10_000
 SECONDS = 15.0
@@ -103,9 +104,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Generate, tabulate, judge, protect, audit, show, write."""
-    from tacit.jobs import read_job, write_outputs
-    from tacit.problem import ADDITIVITY_TOLERANCE
+    from tacit.cli.job_runs import JobProgress
+    from tacit.jobs import read_job, run_job, write_outputs
     from tacit.release import NoReleaseError
+
+    class Steps(JobProgress):
+        """Says when protection begins."""
+
+        def on_source(self, source: Table | Problem) -> None:
+            super().on_source(source)
+            _headline(3, "Protection, and an audit that computes anew what can be deduced")
 
     folder: Path = arguments.out
     _make(folder)
@@ -118,10 +126,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     _headline(2, "Tabulation with all totals, and sensitivity rules")
     job = read_job(folder / JOB)
-    source = prepared(job, quiet=arguments.quiet)
-    _headline(3, "Protection, and an audit that computes anew what can be deduced")
     try:
-        release = protected(job, source, quiet=arguments.quiet, tolerance=ADDITIVITY_TOLERANCE)
+        release = run_job(job, listener=Steps(job, quiet=arguments.quiet))
     except NoReleaseError as error:
         # Such tables can always be protected, so only time can have been too short.
         print("\n".join(summary(error.outcome, error.problem)))

@@ -19,10 +19,9 @@ from tacit.cli.arguments import (
     whole_number,
 )
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, as_problem, is_job, read_table, refuse_unwritable
+from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable
 from tacit.cli.outcomes import summary
-from tacit.cli.progress import Progress
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.registry import METHODS, find_method
 from tacit.methods.suppress.options import Singletons, Subproblem
 from tacit.options import Options
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from tacit.jobs import Job
     from tacit.outcome import Outcome
     from tacit.problem import Problem
-    from tacit.release import Release
 
 _FLAGS = ("status", "sdmx", "none")
 _JJ = (".jj", ".jj.gz")
@@ -176,36 +174,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Protect the table, write what was asked for, and say what came out."""
-    path: Path = arguments.input
-    job = _job(arguments)
-    method = arguments.method or (job.method if job else "suppress")
-    out: Path | None = arguments.out
+    from tacit.cli.job_runs import JobProgress
+    from tacit.io.solutions import write_outcome_json
+    from tacit.jobs import run_job, write_outputs
+    from tacit.release import NoReleaseError
+
     _check_reports(arguments)
-    presentation = _presentation(arguments, job)
-    if out is not None and _pattern(out) is not None and method != "suppress":
-        told = "a list of suppressed cells", "write another format, or JSON"
-        if out.name.lower().endswith(_JJ):
-            told = (
-                "a JJ file with the true values",
-                f"leave {_CONFIDENTIAL!r} out of its name to write what is published",
-            )
-        raise InputError(
-            f"{told[0]} does not say what method {method} publishes; {told[1]}", path=out
-        )
-    if job is None:
-        refuse_unwritable(
-            out, arguments.json, arguments.report, arguments.working_report, inputs=(path,)
-        )
-    else:
-        refuse_unwritable(*job.outputs.files, _pattern(out), inputs=job.inputs)
-    options = _options(arguments, job, method)
-    if job is None:
-        return _protect_problem(arguments, method, options, presentation)
-    outputs = replace(job.outputs, presentation=presentation)
-    return _protect_job(arguments, job.replace(method=method, options=options, outputs=outputs))
+    job = _job(arguments)
+    path = job.path
+    pattern = _pattern(arguments.out)
+    if pattern is not None and job.method != "suppress":
+        raise _not_a_pattern(pattern, job.method)
+    refuse_unwritable(*job.outputs.files, pattern, inputs=job.inputs)
+    listener = JobProgress(job, quiet=arguments.quiet)
+    try:
+        release = run_job(job, listener=listener, tolerance=tolerance_of(arguments))
+    except NoReleaseError as error:
+        json = job.outputs.json
+        if json is not None:
+            exposed = error.audit is not None
+            write_outcome_json(error.outcome, error.problem, str(path), json, verified=exposed)
+        _print_summary(path, error.outcome, error.problem)
+        if error.audit is not None:
+            print(f"tacit: {path}: {error}", file=sys.stderr)
+            return ExitCode.EXPOSED
+        unwritten = [file for file in job.outputs.files if file != json]
+        return _without_solution(error.outcome, path, *unwritten, pattern)
+    papers = release.papers
+    _print_summary(path, papers.outcome, papers.problem)
+    write_outputs(job, release)
+    if pattern is not None:
+        _write_pattern(papers.problem, papers.outcome, pattern)
+    if is_job(path):
+        for file in [*job.outputs.files, *([] if pattern is None else [pattern])]:
+            print(f"  wrote       {file}")
+    return ExitCode.DONE
 
 
-def _presentation(arguments: argparse.Namespace, job: Job | None) -> Presentation:
+def _not_a_pattern(out: Path, method: str) -> InputError:
+    told = "a list of suppressed cells", "write another format, or JSON"
+    if out.name.lower().endswith(_JJ):
+        told = (
+            "a JJ file with the true values",
+            f"leave {_CONFIDENTIAL!r} out of its name to write what is published",
+        )
+    return InputError(f"{told[0]} does not say what method {method} publishes; {told[1]}", path=out)
+
+
+def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
     """How to write the published table: as typed, and otherwise as the job says."""
     from tacit.io.exports import SUFFIXES, Presentation
 
@@ -213,14 +229,14 @@ def _presentation(arguments: argparse.Namespace, job: Job | None) -> Presentatio
     if out is not None and not out.name.lower().endswith((*SUFFIXES, _PATTERN)):
         endings = ", ".join((*SUFFIXES, _PATTERN))
         raise InputError(f"the name of the output must end in one of {endings}", path=out)
-    written = Presentation() if job is None else job.outputs.presentation
+    written = job.outputs.presentation
     presentation = replace(
         written,
         marks=written.marks if arguments.marks is None else arguments.marks,
         flags=written.flags if arguments.flags is None else arguments.flags,
         tell_primary=written.tell_primary or arguments.tell_primary,
     )
-    if job is not None:
+    if is_job(job.path):
         # A title stands in jobs only, and was looked at when the job was read.
         presentation.refuse_unused(*job.outputs.published, reported=True)
     elif out is not None and _pattern(out) is None:
@@ -230,30 +246,32 @@ def _presentation(arguments: argparse.Namespace, job: Job | None) -> Presentatio
     return presentation
 
 
-def _job(arguments: argparse.Namespace) -> Job | None:
-    """The job, if the input is one; outputs that are typed count as well."""
-    if not is_job(arguments.input):
-        return None
-    from tacit.jobs import read_job
+def _job(arguments: argparse.Namespace) -> Job:
+    """The job; what is typed counts more than what is written in it."""
+    from tacit.cli.job_runs import with_typed_weights
+    from tacit.jobs import open_job
 
-    job = read_job(arguments.input)
+    job = open_job(arguments.input)
     outputs = job.outputs
     for name in ("json", "report", "working_report"):
         if getattr(arguments, name) is not None:
             outputs = replace(outputs, **{name: getattr(arguments, name)})
     if arguments.out is not None and _pattern(arguments.out) is None:
         outputs = replace(outputs, published=(*outputs.published, arguments.out))
-    return job.replace(outputs=outputs)
+    job = job.replace(outputs=outputs)
+    outputs = replace(outputs, presentation=_presentation(arguments, job))
+    method = arguments.method or job.method
+    options = _options(arguments, job, method)
+    job = job.replace(method=method, options=options, outputs=outputs)
+    return with_typed_weights(job, arguments.weights)
 
 
-def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dict[str, Any]:
+def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, Any]:
     """The options of the method; one that is unknown to it or without effect is refused."""
     kind = find_method(method).options()
-    options: dict[str, Any] = {}
-    if job is not None:
-        # Options of another method mean nothing to this one, but for those that all have.
-        common = Options.__dataclass_fields__ if method != job.method else None
-        options = {k: v for k, v in job.options.items() if common is None or k in common}
+    # Options of another method mean nothing to this one, but for those that all have.
+    common = Options.__dataclass_fields__ if method != job.method else None
+    options = {k: v for k, v in job.options.items() if common is None or k in common}
     typed = {name: getattr(arguments, name) for name in _OPTIONS}
     options |= {name: given for name, given in typed.items() if given is not None}
     named = dict(arguments.option)
@@ -279,49 +297,6 @@ def _options(arguments: argparse.Namespace, job: Job | None, method: str) -> dic
     return options
 
 
-def _protect_problem(
-    arguments: argparse.Namespace,
-    method: str,
-    options: dict[str, Any],
-    presentation: Presentation,
-) -> int:
-    """Protect a problem in a JJ file."""
-    from tacit.io.exports import write_published
-    from tacit.io.solutions import write_outcome_json
-    from tacit.io.weights import with_weights
-    from tacit.release import Published, Release, WorkingPapers
-
-    path: Path = arguments.input
-    problem = with_weights(read_table(path), arguments.weights or "file")
-    _refuse_unknown_singletons(options, problem, path)
-    limit = options.get("time_limit", Options.time_limit)
-    with Progress.on_stderr(quiet=arguments.quiet, time_limit=limit) as progress:
-        try:
-            outcome = find_method(method).run()(
-                problem, observer=progress, tolerance=tolerance_of(arguments), **options
-            )
-        except ProblemError as error:
-            reasons = str(error).replace("\n", "\n  ")
-            raise InputError(reasons, path=path) from None
-    if arguments.json is not None:
-        write_outcome_json(outcome, problem, str(path), arguments.json)
-    print(path)
-    _print_summary(outcome, problem)
-    out: Path | None = arguments.out
-    if outcome.solution is None:
-        return _without_solution(outcome, path, out, arguments.report, arguments.working_report)
-    pattern = _pattern(out)
-    if pattern is not None:
-        _write_pattern(problem, outcome, pattern)
-    elif out is not None:
-        told = presentation.tell_primary
-        write_published(Published.of(problem, outcome, tell_primary=told), out, presentation)
-    if arguments.report is not None or arguments.working_report is not None:
-        papers = WorkingPapers(None, problem, outcome, outcome.audit)
-        _write_reports(arguments, Release(Published.of(problem, outcome), papers))
-    return ExitCode.DONE
-
-
 def _check_reports(arguments: argparse.Namespace) -> None:
     """Refuse names of reports before any work is done for them."""
     if arguments.report is None and arguments.working_report is None:
@@ -334,56 +309,9 @@ def _check_reports(arguments: argparse.Namespace) -> None:
         check_name(arguments.working_report, REPORT_SUFFIX, confidential=True)
 
 
-def _write_reports(arguments: argparse.Namespace, release: Release) -> None:
-    if arguments.report is not None:
-        release.report(arguments.report)
-    if arguments.working_report is not None:
-        release.report(arguments.working_report, confidential=True)
-
-
-def _protect_job(arguments: argparse.Namespace, job: Job) -> int:
-    """Run a job from data to outputs."""
-    from tacit.cli.job_runs import prepared, protected, weighted
-    from tacit.io.solutions import write_outcome_json
-    from tacit.jobs import write_outputs
-    from tacit.release import NoReleaseError
-
-    source = weighted(prepared(job, quiet=arguments.quiet), arguments.weights)
-    _refuse_unknown_singletons(job.options, as_problem(source), job.path)
-    pattern = _pattern(arguments.out)
-    try:
-        release = protected(job, source, quiet=arguments.quiet, tolerance=tolerance_of(arguments))
-    except NoReleaseError as error:
-        json = job.outputs.json
-        if json is not None:
-            write_outcome_json(error.outcome, error.problem, str(job.path), json)
-        _print_summary(error.outcome, error.problem)
-        if error.audit is not None:
-            print(f"tacit: {job.path}: {error}", file=sys.stderr)
-            return ExitCode.EXPOSED
-        unwritten = [file for file in job.outputs.files if file != json]
-        return _without_solution(error.outcome, job.path, *unwritten, pattern)
-    papers = release.papers
-    _print_summary(papers.outcome, papers.problem)
-    write_outputs(job, release)
-    if pattern is not None:
-        _write_pattern(papers.problem, papers.outcome, pattern)
-    for file in [*job.outputs.files, *([] if pattern is None else [pattern])]:
-        print(f"  wrote       {file}")
-    return ExitCode.DONE
-
-
-def _refuse_unknown_singletons(options: Any, problem: Problem, path: Path) -> None:
-    if options.get("singletons", "ignore") == "ignore" or (problem.singleton >= 0).any():
-        return
-    raise InputError(
-        "this input does not say which cells have a single respondent (a JJ file cannot); "
-        "leave out --singletons",
-        path=path,
-    )
-
-
-def _print_summary(outcome: Outcome, problem: Problem) -> None:
+def _print_summary(path: Path, outcome: Outcome, problem: Problem) -> None:
+    if not is_job(path):
+        print(path)
     print("\n".join(f"  {line}" for line in summary(outcome, problem)))
 
 

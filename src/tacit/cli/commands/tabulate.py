@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from tacit.cli.exits import ExitCode
 from tacit.cli.files import refuse_unwritable
-from tacit.cli.job_runs import records
 from tacit.cli.outcomes import as_lines
 from tacit.cli.progress import Progress
 from tacit.errors import InputError
@@ -50,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not out.name.lower().endswith(_CELLS):
         raise InputError(f"the name of the output must end in {', '.join(_CELLS)}", path=out)
     refuse_unwritable(out, inputs=(arguments.config, Path(arguments.microdata)))
+    from tacit.cli.job_runs import records
     from tacit.io.cells import confidential, write_columns
     from tacit.jobs import job_table, read_job
 

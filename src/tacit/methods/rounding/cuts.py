@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import AttackerFindings, Audit
+from tacit.attack.audit import Audit
+from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Knowledge
+from tacit.errors import SolverError
 from tacit.methods.rounding.lattice import Lattice
 from tacit.outcome import Values
 from tacit.problem import Floats
@@ -35,6 +37,9 @@ def protection_cuts(
     Returns:
         Coefficients of the cells' numbers of bases, one row a cut, and what each row must reach
         at least.
+
+    Raises:
+        SolverError: The audit shows neither that cells are exposed nor that they are not.
     """
     rows, least = [], []
     for findings in found.findings:
@@ -43,6 +48,12 @@ def protection_cuts(
             row, right = cutter.cut(exposure.cell, exposure.level)
             rows.append(sparse.csr_array(row[None, :]))
             least.append(right)
+    if not rows:
+        raise SolverError(
+            "the audit of a rounding came to no verdict on "
+            f"{lattice.problem.name_cells(found.unchecked)}; look for extreme magnitudes among the "
+            "bounds"
+        )
     return sparse.csr_array(sparse.vstack(rows)), np.array(least)
 
 

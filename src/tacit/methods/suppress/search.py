@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tacit.attack.cuts import Separator
-from tacit.attack.knowledge import Attacker, Knowledge, singleton_respondents
+from tacit.attack.knowledge import Attacker, Knowledge, attackers_of
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
@@ -85,7 +85,8 @@ class Search(Course):
         self.options = options
         self.structure = Structure.of(problem)
         self.rivals = [
-            self._rival(attacker) for attacker in _attackers(problem, options, attackers)
+            self._rival(attacker)
+            for attacker in attackers_of(problem, options.singletons, attackers)
         ]
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
@@ -291,17 +292,6 @@ class Search(Course):
     def ask(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
         """Requests with the room that each asked cell itself has."""
         return rival.attacker.ask(self.problem, Knowledge.of(self.problem, hidden), requests)
-
-
-def _attackers(
-    problem: Problem, options: SuppressOptions, attackers: Sequence[Attacker]
-) -> list[Attacker]:
-    chosen = list(attackers) or [Attacker.external()]
-    if options.singletons == "respondents":
-        chosen += singleton_respondents(problem)
-    elif options.singletons == "global":
-        chosen.append(Attacker.all_singletons(problem))
-    return chosen
 
 
 def slide(separator: Separator, cell: int, level: float, fall: float) -> Requests:

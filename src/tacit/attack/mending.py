@@ -1,0 +1,248 @@
+"""Answers of solvers, brought to the exactness that evidence needs.
+
+A solver meets relations up to an absolute tolerance and may move huge cells far for the sake of a
+tiny one. Such a table is put right by the smallest change of the cells that move (least squares),
+or another one is looked for in which no cell moves further than it has to. Multipliers are
+rounded to the simple numbers that they nearly always are. What cannot be put right is not
+claimed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import lsmr
+
+from tacit.attack.evidence import (
+    EVIDENCE_TOLERANCE,
+    Rooms,
+    entries_of,
+    limits_shown,
+    tables_hold,
+)
+from tacit.attack.least_moves import LeastMoves
+from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Reaches, SparseRows
+from tacit.problem import Floats, Integers, Problem, component_labels
+from tacit.solver.highs import HighsModel
+
+_GOAL = EVIDENCE_TOLERANCE / 10
+"""Tables miss no more than this share of their amount once they are mended."""
+_PASSES = 3
+_GRID = 2.0**16
+"""Multipliers are rounded to multiples of 1 / grid."""
+
+
+def mended(problem: Problem, rooms: Rooms, reaches: Reaches) -> Reaches:
+    """The same answers with tables and multipliers that withstand the check of evidence.
+
+    Args:
+        problem: The true table.
+        rooms: How far cells may move in each request.
+        reaches: The answers to the requests.
+    """
+    amount, deviations = _mend_tables(problem, rooms, reaches)
+    limit, multipliers = _mend_proofs(problem, rooms, reaches, amount)
+    return Reaches(amount, limit, deviations, multipliers, reaches.answered)
+
+
+def _mend_tables(
+    problem: Problem, rooms: Rooms, reaches: Reaches
+) -> tuple[Floats, sparse.csr_array[Any, Any]]:
+    x, row, _ = entries_of(reaches.deviations)
+    endless = np.isinf(reaches.amount)
+    room = rooms.at(row, x.indices, x.data > 0)
+    # Flows cancel and solvers round: what is left of that at a bound, or without room, goes.
+    x.data = np.where(endless[row] & np.isfinite(room), 0.0, np.clip(x.data, -room, room))
+    x.eliminate_zeros()
+    amount = _reached(rooms, reaches.amount, x)
+    wrong = np.flatnonzero(~tables_hold(problem, rooms, amount, x, _GOAL))
+    if not len(wrong):
+        return amount, x
+    mender = _Mender(problem, rooms)
+    rows = SparseRows(*x.shape)
+    sound = sparse.coo_array(x)
+    kept = ~np.isin(sound.row, wrong)
+    rows.put_many(
+        sound.row[kept].astype(np.int64), sound.col[kept].astype(np.int64), sound.data[kept]
+    )
+    for claim in wrong.tolist():
+        part = slice(x.indptr[claim], x.indptr[claim + 1])
+        found = mender.mend(
+            claim, float(amount[claim]), x.indices[part].astype(np.int64), x.data[part]
+        )
+        amount[claim] = 0.0
+        if found is not None:
+            amount[claim], cells, moves = found
+            rows.put(claim, cells, moves)
+    return amount, rows.matrix()
+
+
+def _reached(rooms: Rooms, amount: Floats, x: sparse.csr_array[Any, Any]) -> Floats:
+    """What the tables reach, but no more than was said; directions go on without end."""
+    row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
+    own = x.indices == rooms.cells[row]
+    moved = np.bincount(row[own], x.data[own], minlength=x.shape[0]) * rooms.sides
+    return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
+
+
+class _Mender:
+    """Puts tables right, one after the other."""
+
+    def __init__(self, problem: Problem, rooms: Rooms):
+        self._problem = problem
+        self._rooms = rooms
+        self._columns = sparse.csc_array(problem.relations)
+        self._models: dict[int, tuple[Integers, LeastMoves]] = {}
+        self._label: Integers | None = None
+
+    def mend(
+        self, claim: int, amount: float, cells: Integers, moves: Floats
+    ) -> tuple[float, Integers, Floats] | None:
+        """Another amount, which may be a hair smaller, and the cells that move, with how far.
+
+        None where no table was found that shows what was said.
+        """
+        found = self._straightened(claim, amount, cells, moves)
+        if found is not None or np.isinf(amount):
+            return found
+        # What lies in the last digits may be out of reach.
+        for target in (amount, amount * (1 - TOLERANCE), amount * (1 - GAP_TOLERANCE / 2)):
+            least = self._least(claim, target)
+            if least is not None:
+                found = self._straightened(claim, target, *least)
+            if found is not None:
+                return found
+        return None
+
+    def _straightened(
+        self, claim: int, amount: float, cells: Integers, moves: Floats
+    ) -> tuple[float, Integers, Floats] | None:
+        """The smallest change of cells that move which makes the table add up."""
+        rooms = self._rooms.take(np.array([claim]))
+        own = cells == rooms.cells[0]
+        # In a direction without end the cell itself sets the pace.
+        pace = float(np.abs(moves[own]).sum()) if np.isinf(amount) else amount
+        A = sparse.csr_array(self._columns[:, cells])
+        A = sparse.csr_array(A[np.diff(A.indptr) > 0])
+        none = np.zeros(len(cells), np.int64)
+        x = moves.copy()
+        for attempt in range(_PASSES + 1):
+            size = rooms.at(none, cells, x > 0)
+            x = np.where(np.isinf(amount), x, np.clip(x, -size, size))
+            moved = float(x[own].sum()) * float(rooms.sides[0])
+            reached = amount if np.isinf(amount) else min(amount, max(moved, 0.0))
+            table = sparse.csr_array((x, (none, cells)), shape=(1, self._problem.cell_count))
+            near = reached >= amount * (1 - GAP_TOLERANCE) or np.isinf(amount)
+            if (
+                near
+                and reached > 0
+                and tables_hold(self._problem, rooms, np.array([reached]), table, _GOAL).all()
+            ):
+                return reached, cells[x != 0], x[x != 0]
+            if attempt == _PASSES or pace <= 0:
+                return None
+            # Cells at a bound stay there, and so does the cell that is to move.
+            free = np.flatnonzero(~own & (np.abs(x) < size))
+            if not len(free):
+                return None
+            off = np.asarray(A @ x) / pace
+            x[free] -= pace * lsmr(A[:, free], off, atol=1e-15, btol=1e-15)[0]
+        return None
+
+    def _least(self, claim: int, target: float) -> tuple[Integers, Floats] | None:
+        """Cells and how far they move so that the asked one moves by the target, and no further."""
+        rooms = self._rooms
+        cell, side = int(rooms.cells[claim]), int(rooms.sides[claim])
+        if target <= 0:
+            return None
+        if self._label is None:
+            movable = (rooms.up > 0) | (rooms.down > 0)
+            movable[rooms.cells[rooms.own > 0]] = True
+            label = np.full(len(movable), -1)
+            inside = np.flatnonzero(movable)
+            label[inside] = component_labels(sparse.csr_array(self._columns[:, inside]))
+            self._label = label
+        number = int(self._label[cell])
+        if number < 0:
+            return None
+        up, down = rooms.up[cell], rooms.down[cell]
+        is_usual = rooms.own[claim] == (up if side > 0 else down)
+        if is_usual and number in self._models:
+            cells, model = self._models[number]
+        else:
+            cells = np.flatnonzero(self._label == number)
+            part = sparse.csr_array(self._columns[:, cells])
+            part = sparse.csr_array(part[np.diff(part.indptr) > 0])
+            place = int(np.searchsorted(cells, cell))
+            ups, downs = rooms.up[cells], rooms.down[cells]
+            (ups if side > 0 else downs)[place] = rooms.own[claim]
+            model = LeastMoves(part, ups, downs, HighsModel)
+            if is_usual:
+                self._models[number] = cells, model
+        x = model.deviation(int(np.searchsorted(cells, cell)), side, target)
+        if x is None:
+            return None
+        moving = np.flatnonzero(x)
+        return cells[moving], x[moving]
+
+
+def _mend_proofs(
+    problem: Problem, rooms: Rooms, reaches: Reaches, amount: Floats
+) -> tuple[Floats, sparse.csr_array[Any, Any]]:
+    """Limits that the multipliers show, whatever rounding does; inf where they show none."""
+    limit = reaches.limit.copy()
+    bounded = np.flatnonzero(np.isfinite(limit))
+    if not len(bounded):
+        return limit, reaches.multipliers
+    g = entries_of(reaches.multipliers)[0]
+    simple = g.copy()
+    nearest = np.rint(g.data * _GRID) / _GRID
+    simple.data = np.where(np.abs(nearest - g.data) <= TOLERANCE, nearest, g.data)
+    as_told = limits_shown(problem, rooms.take(bounded), g[bounded])
+    rounded = limits_shown(problem, rooms.take(bounded), simple[bounded])
+    shown = np.minimum(as_told, rounded)
+    is_simple = np.ones(len(limit), bool)
+    is_simple[bounded[as_told < rounded]] = False
+    row = np.repeat(np.arange(len(limit)), np.diff(g.indptr))
+    data = np.where(is_simple[row], simple.data, g.data)
+    rows = SparseRows(*g.shape)
+    refined = np.zeros(len(limit), bool)
+    for position in np.flatnonzero(np.isinf(shown)).tolist():
+        claim = int(bounded[position])
+        part = slice(g.indptr[claim], g.indptr[claim + 1])
+        asked = rooms.take(np.array([claim]))
+        found = _refined(problem, asked, g.indices[part].astype(np.int64), data[part])
+        if found is not None:
+            shown[position], multipliers = found
+            rows.put(claim, np.arange(g.shape[1]), multipliers)
+            refined[claim] = True
+    kept = ~refined[row]
+    rows.put_many(row[kept], g.indices[kept].astype(np.int64), data[kept])
+    limit[bounded] = np.maximum(shown, amount[bounded])
+    return limit, rows.matrix()
+
+
+def _refined(
+    problem: Problem, rooms: Rooms, relations: Integers, multipliers: Floats
+) -> tuple[float, Floats] | None:
+    """What multipliers show that are changed a little so that cells without bound cost nothing.
+
+    None where they cannot be.
+    """
+    A = problem.relations
+    g = np.zeros(problem.relation_count)
+    g[relations] = multipliers
+    none, everyone = np.zeros(problem.cell_count, np.int64), np.arange(problem.cell_count)
+    for _ in range(_PASSES):
+        d = -np.asarray(A.T @ g)
+        d[rooms.cells[0]] += rooms.sides[0]
+        endless = np.isinf(rooms.at(none, everyone, d > 0))
+        # All cells without bound that are meant to cost nothing are kept at that together.
+        held = np.flatnonzero(endless & (np.abs(d) <= GAP_TOLERANCE))
+        if not d[held].any():
+            break
+        g = g + lsmr(sparse.csr_array(A[:, held].T), d[held], atol=1e-15, btol=1e-15)[0]
+    shown = float(limits_shown(problem, rooms, sparse.csr_array(g[None, :]))[0])
+    return (shown, g) if np.isfinite(shown) else None
