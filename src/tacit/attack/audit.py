@@ -19,6 +19,7 @@ from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
+from tacit.attack.suggestions import Deviations, Suggestions
 from tacit.attack.sweep import Attack
 from tacit.attack.values import faults_of_values, judge_values
 from tacit.errors import InputError, ProblemError
@@ -229,6 +230,7 @@ def audit(
     executor: Executor | None = None,
     observer: Observer | None = None,
     structure: Structure | None = None,
+    suggested: Deviations | None = None,
     tolerance: float | None = ADDITIVITY_TOLERANCE,
 ) -> Audit:
     """Find out what can be deduced from a publication.
@@ -249,6 +251,8 @@ def audit(
         executor: Runs the work in threads, processes or on a cluster.
         observer: Listens; may stop the audit, which is then not called safe.
         structure: The examined relations, if at hand.
+        suggested: Deviations from the true table, one row each, that may show cells safe. Each
+            is checked before it is used, and saves the search for one like it.
         tolerance: How exactly the relations must hold (see `Problem.validate`); None if the
             table is known to be sound.
 
@@ -287,6 +291,7 @@ def audit(
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
     unchecked: set[int] = set()
+    suggestions = Suggestions(problem, suggested)
     done = 0
     for attacker in attackers:
         before = done
@@ -296,7 +301,7 @@ def audit(
             return observer.should_stop()
 
         found, missed = _attack(
-            problem, knowledge, attacker, chosen, exact, structure, executor, progress
+            problem, knowledge, attacker, chosen, exact, structure, suggestions, executor, progress
         )
         done += 2 * len(chosen)
         findings.append(found)
@@ -394,6 +399,7 @@ def _attack(
     chosen: Integers,
     exact: bool,
     structure: Structure,
+    suggestions: Suggestions,
     executor: Executor | None,
     progress: Any,
 ) -> tuple[AttackerFindings, list[int]]:
@@ -410,8 +416,14 @@ def _attack(
         requests = Requests.both_sides(cells, up, down)
     requests = attacker.ask(problem, knowledge, requests)
     keep = attacker.reopened(problem)
-    attack = Attack(problem, told, structure=structure, keep=keep)
-    reaches = attack.reach(requests, executor=executor, progress=progress)
+    reaches = suggestions.reach(
+        lambda: Attack(problem, told, structure=structure, keep=keep),
+        told,
+        requests,
+        reopened=keep,
+        executor=executor,
+        progress=progress,
+    )
     evidence = Evidence.of(requests, reaches)
     exposures, unchecked = _judge(problem, attacker, cells, reaches)
     value = problem.value[cells]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,12 +16,14 @@ from tacit.outcome import BoundSource, Outcome, Report, Status, TracePoint
 class Course:
     """How far a search has come.
 
-    A method's `Search` adds what it searches for. Losses are minimised.
+    A method's `Search` adds what it searches for. Losses are minimised. A search may count them
+    in units of its own; whoever listens or reads the report is told them as they were given.
 
     Attributes:
         clock: The time there is. The search runs inside it, and keeps as `clock.reserve` what the
             steps after the search will take.
         observer: Who listens; may stop the search.
+        unit: What one unit of loss within the search is to the user.
         objective: The loss of the best solution so far; inf without one.
         bound: No safe solution loses less.
         bound_source: Who vouches for the bound; see `Report`.
@@ -33,6 +36,7 @@ class Course:
         self._limits = options
         self.clock = Clock(options.time_limit)
         self.observer = observer or Observer()
+        self.unit = 1.0
         self.objective = np.inf
         self.bound = bound
         self.bound_source: BoundSource = "recomputed"
@@ -92,25 +96,35 @@ class Course:
         if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
             self.bound, self.bound_source = bound, source
             self.note()
-            self.observer.on_bound(self.seconds, bound)
+            self.observer.on_bound(self.seconds, bound * self.unit)
 
     def better(self, objective: float) -> None:
         """Take note of a better solution, which the caller keeps."""
         # Two sums of the same terms may differ in the last digit.
         self.objective = max(objective, self.bound)
         self.note()
-        self.observer.on_solution(self.seconds, self.objective)
+        self.observer.on_solution(self.seconds, self.objective * self.unit)
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace."""
-        objective = self.objective if np.isfinite(self.objective) else None
-        self._trace.append(TracePoint(self.seconds, objective, self.bound))
+        objective = self.objective * self.unit if np.isfinite(self.objective) else None
+        self._trace.append(TracePoint(self.seconds, objective, self.bound * self.unit))
+
+    def forget_below(self, objective: float) -> None:
+        """Take objectives below this one out of the trace: they will not be handed over."""
+        least = objective * self.unit if np.isfinite(objective) else None
+        self._trace = [
+            point
+            if point.objective is None or (least is not None and point.objective >= least)
+            else dataclasses.replace(point, objective=least)
+            for point in self._trace
+        ]
 
     def report(self, objective: float | None) -> Report:
         """The course as part of an outcome with this objective."""
         return Report(
-            objective=objective,
-            bound=self.bound,
+            objective=None if objective is None else objective * self.unit,
+            bound=self.bound * self.unit,
             bound_source=self.bound_source,
             seconds=self.seconds,
             iterations=self.iterations,

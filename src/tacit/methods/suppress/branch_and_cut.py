@@ -156,7 +156,7 @@ class Tree:
         if not self.is_complete:
             return
         if model.getStatus() != "infeasible":
-            search.raise_bound(self._bound())
+            search.raise_bound(self._bound(), "solver")
         else:
             search.nothing_better()
 
@@ -184,7 +184,7 @@ class Tree:
     def watch(self) -> None:
         """Report the bound, and stop the solver when the search is over."""
         if self.is_complete and self._model.getNNodes() > 0:
-            self.search.raise_bound(self._bound())
+            self.search.raise_bound(self._bound(), "solver")
         if self.search.finished():
             self._model.interruptSolve()
 

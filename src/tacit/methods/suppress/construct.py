@@ -15,7 +15,8 @@ from scipy import sparse
 from tacit.attack.kernels import tie_together
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.errors import SolverError
-from tacit.methods.suppress.search import Rival, Search, emptied
+from tacit.methods.suppress.search import Rival, Search
+from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 
@@ -47,7 +48,7 @@ class Constructor:
         hidden = search.sensitive.copy()
         if start is not None:
             hidden |= start & search.secondary
-        cost = emptied(search.problem.weight) if cost is None else cost
+        cost = steering(search.problem.weight) if cost is None else cost
         if guide is not None:
             cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
         self._crowd(hidden, cost)

@@ -28,6 +28,7 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
             search.offer(clean_up(search, safe, seconds=clean_up_seconds))
     if search.best is None and not search.finished():
         first_pattern(search, constructor, clean_up_seconds=clean_up_seconds)
+    search.settle_unit()
 
 
 def conclude(search: Search) -> None:

@@ -25,8 +25,9 @@ from tacit.methods.suppress.construct import CheapestDeviation, Constructor
 from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.hypercube.run import levels
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search, emptied
+from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.subtables import Subtables
+from tacit.methods.suppress.weights import steering
 from tacit.observer import Observer
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
 
@@ -93,7 +94,7 @@ class _Modular:
         for module in self._modules:
             self._count[module.cells] += 1
         # A suppressed cell has to be protected in each of its modules.
-        self._cost = emptied(problem.weight) * np.maximum(self._count, 1)
+        self._cost = steering(problem.weight) * np.maximum(self._count, 1)
         self.need = np.zeros((2, problem.cell_count))
         self.need[:, problem.sensitive] = levels(search)
         self.hidden = search.sensitive.copy()

@@ -7,7 +7,7 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,10 +19,11 @@ from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.witnesses import Witnesses
+from tacit.methods.suppress.weights import beyond, step_of, unit_for_loss, unit_of
+from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource
-from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.problem import Booleans, Integers, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +34,14 @@ class Rival:
         attacker: Who.
         separator: Finds cuts against this attacker.
         witnesses: What is known about patterns looked at before.
+        is_plain: Does the attacker know the same of a cell whichever cell is attacked?
         lately: Requests that were missed lately, the last ones first.
     """
 
     attacker: Attacker
     separator: Separator
     witnesses: Witnesses
+    is_plain: bool
     lately: list[int] = field(default_factory=list)
 
     def remember(self, requests: Integers) -> None:
@@ -52,23 +55,22 @@ class Rival:
         rest = np.setdiff1d(np.arange(count), first)
         return np.concatenate([first, rest])
 
-    @property
-    def is_plain(self) -> bool:
-        """Does the attacker know the same of a cell whichever cell is attacked?"""
-        return not self.attacker.colluding and not self.attacker.own
-
 
 class Search(Course):
     """The state of one run.
 
+    Weights and objectives are counted in a unit that suits solvers; see `weights`.
+
     Attributes:
-        problem: The table.
+        problem: The table, its weights in the search's unit.
         options: What the user chose.
         structure: The examined relations.
         rivals: The attackers.
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
+        known: Deviations that were known to show it safe when it was found.
+        on_first: Called when the first safe pattern has been found.
         reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
@@ -82,6 +84,7 @@ class Search(Course):
         observer: Observer | None = None,
     ):
         super().__init__(options, observer)
+        self._given_weight = problem.weight
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
@@ -91,27 +94,64 @@ class Search(Course):
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
         self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
-        self.base = float(problem.weight[self.sensitive].sum())
-        weight = problem.weight[self.secondary]
-        self._integral = bool((weight == np.rint(weight)).all()) and self.base == np.rint(self.base)
+        self._count_in(unit_of(problem.weight[self.secondary]))
         self.best: Booleans | None = None
         self.bound = self.base
+        self.known: list[Witness] = []
+        self.on_first: Callable[[], None] | None = None
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
 
+    def _count_in(self, unit: float, most: float = np.inf) -> None:
+        """Count weights in a unit; those above what is of interest are cut off."""
+        weight = np.where(self.sensitive, self._given_weight, np.minimum(self._given_weight, most))
+        self.unit = unit
+        if unit != 1.0 or most < np.inf:
+            self.problem = self.problem.replace(weight=weight / unit)
+        self.base = float(self.problem.weight[self.sensitive].sum())
+        self._step = step_of(self.problem.weight[self.sensitive | self.secondary])
+
+    def settle_unit(self) -> None:
+        """Count weights in a unit that suits what the best pattern loses, if there is one.
+
+        To be called before anybody takes the weights for more than a heuristic.
+        """
+        if self.best is None:
+            return
+        loss = float(self._given_weight[self.best & ~self.sensitive].sum())
+        heaviest = float(self._given_weight[self.secondary].max(initial=0.0))
+        unit, most = unit_for_loss(loss), beyond(loss)
+        if loss <= 0 or (unit == self.unit and heaviest <= most):
+            return
+        before = self.unit
+        self._count_in(unit, most)
+        self.objective = self.weigh(self.best)
+        self.bound = min(self.bound * (before / unit), self.objective)
+
+    @property
+    def attackers(self) -> list[Attacker]:
+        """Who attacks."""
+        return [rival.attacker for rival in self.rivals]
+
     def _rival(self, attacker: Attacker) -> Rival:
         separator = Separator(self.problem, structure=self.structure, attacker=attacker)
-        return Rival(attacker, separator, Witnesses(self.structure, separator))
+        is_plain = not attacker.reopened(self.problem).any()
+        return Rival(attacker, separator, Witnesses(self.structure, separator), is_plain)
 
     @property
     def cutoff(self) -> float:
         """Only patterns that weigh less than this are of interest."""
         if not np.isfinite(self.objective):
             return np.inf
-        # With whole weights the next better pattern is lighter by 1 at least.
-        step = 0.5 if self._integral else 0.0
-        return self.objective - max(step, self.options.gap * abs(self.objective) * 0.5)
+        # The next better pattern is lighter by a step at least.
+        return self.objective - max(0.5 * self._step, self.options.gap * abs(self.objective) * 0.5)
+
+    def gap_of(self, objective: float) -> float:
+        """The gap that a pattern with this objective would have, however light patterns are."""
+        if not objective > self.bound:
+            return 0.0
+        return (objective - self.bound) / objective if np.isfinite(objective) else np.inf
 
     def _out_of_time(self, _answered: int) -> bool:
         return self.finished()
@@ -122,14 +162,17 @@ class Search(Course):
 
     def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
         """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
-        if self._integral:
-            bound = float(np.ceil(bound - 1e-6))
+        if self._step > 0 and np.isfinite(bound):
+            bound = float(np.ceil(bound / self._step * (1 - 1e-12) - 1e-6)) * self._step
         super().raise_bound(bound, source)
 
     def nothing_better(self) -> None:
-        """Take note that no pattern lies below the cutoff: there is none better, or none."""
+        """Take note that no pattern lies below the cutoff: there is none better, or none.
+
+        Only solvers say so: what they refute is not recomputed.
+        """
         if np.isfinite(self.objective):
-            self.raise_bound(self.cutoff)
+            self.raise_bound(self.cutoff, "solver")
         else:
             self.stopped_by = "infeasible"
 
@@ -140,9 +183,22 @@ class Search(Course):
             return False
         if not self._was_found_safe(hidden) and self.first_exposed(hidden):
             return False
-        self.best = hidden.copy()
+        is_first = self.best is None
+        self._take(hidden)
         self.better(objective)
+        if is_first and self.on_first is not None:
+            self.on_first()
         return True
+
+    def _take(self, hidden: Booleans) -> None:
+        self.best = hidden.copy()
+        self.known = [each for rival in self.rivals for each in rival.witnesses.deviations()]
+
+    def fall_back(self, hidden: Booleans | None) -> None:
+        """Return to an earlier pattern, or to none."""
+        self.best = hidden
+        self.objective = np.inf if hidden is None else self.weigh(hidden)
+        self.forget_below(self.objective)
 
     def _was_found_safe(self, hidden: Booleans) -> bool:
         """Were the attackers asked about this very pattern just now?"""
@@ -151,7 +207,7 @@ class Search(Course):
     def tidy(self, hidden: Booleans) -> None:
         """Take a pattern within the best one that is as good and safe, too."""
         if self.allows(hidden) and not self.exposed(hidden):
-            self.best = hidden.copy()
+            self._take(hidden)
 
     def allows(self, hidden: Booleans) -> bool:
         """Are all conditions met that have nothing to do with attackers?"""
@@ -210,21 +266,27 @@ class Search(Course):
         """Which requests a pattern meets, as far as that could be found out in time."""
         reached = np.zeros(len(requests), bool)
         outside = ~self.structure.in_network[requests.cells]
-        if rival.is_plain:
-            reached[outside] = rival.witnesses.show(requests.take(outside), hidden)
+        first = self.rivals[0]
+        # Flows are as fast as remembering, unless many attackers ask for almost the same.
+        kept = (
+            outside
+            if rival.is_plain and len(self.rivals) == 1
+            else np.full(len(requests), rival.is_plain)
+        )
+        others = first.witnesses if rival is not first and first.is_plain else None
+        reached[kept] = rival.witnesses.show(requests.take(kept), hidden, others)
         left = np.flatnonzero(~reached)
         if len(left) == 0:
             return reached
         rest = requests.take(left)
         # Flows take a moment: what was found just before time ran out is still worth a look.
-        is_quick = not outside[left].any()
+        is_quick = not outside[left].any() and len(self.rivals) == 1
         answers = self.attack(rival, hidden).reach(
             self.ask(rival, rest, hidden), progress=None if is_quick else self._out_of_time
         )
         # What was not answered in time counts as missed: nobody may call it safe.
         reached[left] = answers.reached(rest)
-        if rival.is_plain:
-            self._remember(rival, rest, answers, outside[left] & reached[left])
+        self._remember(rival, rest, answers, kept[left] & reached[left])
         return reached
 
     def _remember(
@@ -318,9 +380,3 @@ def joined(parts: Sequence[Requests]) -> Requests:
         np.concatenate([part.sides for part in parts]),
         np.concatenate([part.targets for part in parts]),
     )
-
-
-def emptied(weight: Floats) -> Floats:
-    """Weights with zeros replaced by something tiny, so that cells are not hidden for nothing."""
-    positive = weight[weight > 0]
-    return np.where(weight > 0, weight, 1e-6 * (positive.min() if len(positive) else 1.0))

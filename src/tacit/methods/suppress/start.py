@@ -87,3 +87,4 @@ def first_pattern(
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
         if fewer is not None:
             search.offer(clean_up(search, fewer))
+    search.settle_unit()
