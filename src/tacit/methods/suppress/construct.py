@@ -14,6 +14,7 @@ from scipy import sparse
 
 from tacit.attack.kernels import tie_together
 from tacit.attack.reach import TOLERANCE, Requests
+from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.suppress.search import Rival, Search
 from tacit.methods.suppress.weights import steering
@@ -52,6 +53,15 @@ class Constructor:
         if guide is not None:
             cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
         self._crowd(hidden, cost)
+        if len(search.rivals) > 1:
+            # What protects against one attacker mostly protects against the next, too, and what
+            # shows that for the first one is looked at first.
+            for rival in search.rivals:
+                missed = search.missed(rival, hidden)
+                if len(missed):
+                    self._protect(rival, missed, hidden, cost)
+                    search.missed(rival, hidden)
+                check_time()
         for _ in range(_REPAIRS):
             exposed = search.exposed(hidden)
             if not exposed:

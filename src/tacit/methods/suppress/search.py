@@ -7,7 +7,7 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,7 @@ from tacit.attack.knowledge import Attacker, Knowledge, singleton_respondents
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.clock import check_time
 from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.weights import beyond, step_of, unit_for_loss, unit_of
@@ -35,6 +36,7 @@ class Rival:
         separator: Finds cuts against this attacker.
         witnesses: What is known about patterns looked at before.
         is_plain: Does the attacker know the same of a cell whichever cell is attacked?
+        closed: Cells of which the attacker knows more than the first attacker does.
         lately: Requests that were missed lately, the last ones first.
     """
 
@@ -42,6 +44,7 @@ class Rival:
     separator: Separator
     witnesses: Witnesses
     is_plain: bool
+    closed: Booleans
     lately: list[int] = field(default_factory=list)
 
     def remember(self, requests: Integers) -> None:
@@ -88,9 +91,9 @@ class Search(Course):
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
-        self.rivals = [
-            self._rival(attacker) for attacker in _attackers(problem, options, attackers)
-        ]
+        self.rivals: list[Rival] = []
+        for attacker in _attackers(problem, options, attackers):
+            self.rivals.append(self._rival(attacker))
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
         self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
@@ -137,7 +140,9 @@ class Search(Course):
     def _rival(self, attacker: Attacker) -> Rival:
         separator = Separator(self.problem, structure=self.structure, attacker=attacker)
         is_plain = not attacker.reopened(self.problem).any()
-        return Rival(attacker, separator, Witnesses(self.structure, separator), is_plain)
+        first = self.rivals[0].separator if self.rivals else separator
+        closed = (separator.up < first.up) | (separator.down < first.down)
+        return Rival(attacker, separator, Witnesses(self.structure, separator), is_plain, closed)
 
     @property
     def cutoff(self) -> float:
@@ -235,8 +240,8 @@ class Search(Course):
         A sliding level is expressed by the sides that are to move further.
         """
         found = []
-        for rival in self.rivals:
-            missed = self._missed(rival, hidden)
+        for rival in self._one_after_the_other():
+            missed = self.missed(rival, hidden)
             if len(missed):
                 found.append((rival, missed))
         if not found:
@@ -246,7 +251,19 @@ class Search(Course):
         )
         return found
 
-    def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
+    def _one_after_the_other(self) -> Iterator[Rival]:
+        """The attackers, as long as there is time: there may be hundreds.
+
+        Raises:
+            TimeUpError: Time ran out before the last.
+        """
+        for number, rival in enumerate(self.rivals):
+            if number > 0:
+                check_time()
+            yield rival
+
+    def missed(self, rival: Rival, hidden: Booleans) -> Requests:
+        """Requests of one attacker that a pattern misses."""
         requests = rival.separator.requests()
         missed = requests.take(~self.reached(rival, requests, hidden))
         cells, levels = rival.separator.sliding()
@@ -266,21 +283,16 @@ class Search(Course):
         """Which requests a pattern meets, as far as that could be found out in time."""
         reached = np.zeros(len(requests), bool)
         outside = ~self.structure.in_network[requests.cells]
-        first = self.rivals[0]
         # Flows are as fast as remembering, unless many attackers ask for almost the same.
-        kept = (
-            outside
-            if rival.is_plain and len(self.rivals) == 1
-            else np.full(len(requests), rival.is_plain)
-        )
-        others = first.witnesses if rival is not first and first.is_plain else None
-        reached[kept] = rival.witnesses.show(requests.take(kept), hidden, others)
+        several = len(self.rivals) > 1
+        kept = (outside | several) & rival.is_plain
+        reached[kept] = self._shown(rival, requests.take(kept), hidden)
         left = np.flatnonzero(~reached)
         if len(left) == 0:
             return reached
         rest = requests.take(left)
         # Flows take a moment: what was found just before time ran out is still worth a look.
-        is_quick = not outside[left].any() and len(self.rivals) == 1
+        is_quick = not outside[left].any() and not several
         answers = self.attack(rival, hidden).reach(
             self.ask(rival, rest, hidden), progress=None if is_quick else self._out_of_time
         )
@@ -288,6 +300,15 @@ class Search(Course):
         reached[left] = answers.reached(rest)
         self._remember(rival, rest, answers, kept[left] & reached[left])
         return reached
+
+    def _shown(self, rival: Rival, requests: Requests, hidden: Booleans) -> Booleans:
+        """Which requests remembered deviations show to be met."""
+        shown = rival.witnesses.show(requests, hidden)
+        first = self.rivals[0]
+        if rival is not first and first.is_plain:
+            # What moves only cells of which this attacker knows no more than the first.
+            shown |= first.witnesses.show(requests, hidden & ~rival.closed)
+        return shown
 
     def _remember(
         self, rival: Rival, requests: Requests, answers: Reaches, worth: Booleans
@@ -310,10 +331,10 @@ class Search(Course):
         Faster than `exposed` for patterns that are not: who was exposed lately is asked first,
         and the first few that miss end the search.
         """
-        for rival in self.rivals:
+        for rival in self._one_after_the_other():
             requests = rival.separator.requests()
             if len(rival.separator.sliding()[0]):
-                missed = self._missed(rival, hidden)
+                missed = self.missed(rival, hidden)
                 if len(missed):
                     return rival, missed
                 continue

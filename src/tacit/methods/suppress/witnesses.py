@@ -7,10 +7,9 @@ that are no networks asking is what takes the time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from tacit.attack.cuts import Separator
 from tacit.attack.reach import TOLERANCE, Requests
@@ -34,9 +33,12 @@ class Witnesses:
     """
 
     def __init__(self, structure: Structure, separator: Separator):
-        self._rows: sparse.csc_array[Any] = structure.A.tocsc()
+        columns = structure.columns
+        self._row, self._data = columns.indices, columns.data
+        self._start, self._length = columns.indptr[:-1], np.diff(columns.indptr)
         self._up, self._down = separator.up, separator.down
         self._moving: dict[tuple[int, int], Witness] = {}
+        self._table: _Table | None = None
 
     def remember(self, cell: int, side: int, target: float, cells: Integers, x: Floats) -> bool:
         """Take note of a deviation, unless it misses the target or does not hold.
@@ -49,15 +51,25 @@ class Witnesses:
             x: How far each of them moves.
         """
         moved = side * float(x[cells == cell].sum())
-        if not target * (1 - TOLERANCE) <= moved < np.inf:
+        if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
             return False
         if not self._has_room(cells, x):
             return False
-        columns = sparse.csc_array(self._rows[:, cells])
-        if (np.abs(columns @ x) > TOLERANCE * (abs(columns) @ np.abs(x))).any():
+        if not self._adds_up(cells, x):
             return False
         self._moving[cell, side] = Witness(moved, cells, x)
+        self._table = None
         return True
+
+    def _adds_up(self, cells: Integers, x: Floats) -> bool:
+        """Are all relations met? Written out: this is asked for thousands of deviations."""
+        start, length = self._start[cells], self._length[cells]
+        pointer = np.cumsum(length)
+        entry = np.repeat(start - pointer + length, length) + np.arange(pointer[-1])
+        _, row = np.unique(self._row[entry], return_inverse=True)
+        term = self._data[entry] * np.repeat(x, length)
+        off = np.abs(np.bincount(row, term))
+        return bool((off <= TOLERANCE * np.bincount(row, np.abs(term))).all())
 
     def _has_room(self, cells: Integers, x: Floats) -> bool:
         room = np.where(x > 0, self._up[cells], self._down[cells])
@@ -97,50 +109,44 @@ class Witnesses:
     def moving(self, cell: int, side: int, target: float, hidden: Booleans) -> Integers | None:
         """Suppressed cells that move in a deviation that reaches the target, if one is known."""
         found = self._moving.get((cell, side))
-        if found is None or not _serves(found, target, hidden):
+        if found is None or found.moved < target * (1 - TOLERANCE):
             return None
-        return found.cells
+        return found.cells if hidden[found.cells].all() else None
 
-    def show(
-        self, requests: Requests, hidden: Booleans, others: Witnesses | None = None
-    ) -> Booleans:
+    def show(self, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests are known to be met by a pattern.
 
         Args:
             requests: Cells, sides and targets.
-            hidden: The pattern.
-            others: What is known of another attacker; deviations that this one's bounds allow
-                serve here, too.
+            hidden: The cells that may move: those that are suppressed.
         """
-        asked = zip(
-            requests.cells.tolist(), requests.sides.tolist(), requests.targets.tolist(), strict=True
-        )
-        return np.fromiter(
-            (
-                self.moving(cell, side, target, hidden) is not None
-                or (others is not None and self._borrow(others, cell, side, target, hidden))
-                for cell, side, target in asked
-            ),
-            bool,
-            len(requests),
-        )
-
-    def _borrow(
-        self, others: Witnesses, cell: int, side: int, target: float, hidden: Booleans
-    ) -> bool:
-        found = others._moving.get((cell, side))
-        if found is None or not _serves(found, target, hidden):
-            return False
-        if not self._has_room(found.cells, found.x):
-            return False
-        self._moving[cell, side] = found
-        return True
+        if not self._moving:
+            return np.zeros(len(requests), bool)
+        if self._table is None:
+            self._table = _Table(self._moving, len(self._up))
+        return self._table.show(requests, hidden)
 
     def deviations(self) -> list[Witness]:
         """All that are remembered now."""
         return list(self._moving.values())
 
 
-def _serves(found: Witness, target: float, hidden: Booleans) -> bool:
-    """Does a deviation reach a target within a pattern?"""
-    return found.moved >= target * (1 - TOLERANCE) and bool(hidden[found.cells].all())
+class _Table:
+    """The witnesses of a moment as arrays, to answer many requests at once."""
+
+    def __init__(self, moving: dict[tuple[int, int], Witness], cell_count: int):
+        cells, sides = np.array(list(moving), np.int64).T
+        self._number = np.full((2, cell_count), -1, np.int64)
+        self._number[(sides < 0).astype(np.int64), cells] = np.arange(len(moving))
+        self._moved = np.array([each.moved for each in moving.values()])
+        self._cells = np.concatenate([each.cells for each in moving.values()])
+        # No witness is empty: the asked cell moves.
+        lengths = [len(each.cells) for each in moving.values()]
+        self._starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+
+    def show(self, requests: Requests, hidden: Booleans) -> Booleans:
+        """Which requests are met by a deviation in which only suppressed cells move."""
+        within = np.logical_and.reduceat(hidden[self._cells], self._starts)
+        number = self._number[(requests.sides < 0).astype(np.int64), requests.cells]
+        far = self._moved[number] >= requests.targets * (1 - TOLERANCE)
+        return np.asarray((number >= 0) & within[number] & far)
