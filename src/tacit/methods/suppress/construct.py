@@ -26,10 +26,15 @@ _BATCH = 12
 
 
 class Constructor:
-    """Makes patterns safe; keeps its models between calls."""
+    """Makes patterns safe; keeps its models between calls.
+
+    Attributes:
+        unfinished: What the last call had suppressed when it ended, safe or not.
+    """
 
     def __init__(self, search: Search):
         self._search = search
+        self.unfinished = search.sensitive
         self._linear: dict[int, CheapestDeviation] = {}
 
     def construct(
@@ -46,7 +51,7 @@ class Constructor:
             cost: What cells cost, where that is not their weight.
         """
         search = self._search
-        hidden = search.sensitive.copy()
+        hidden = self.unfinished = search.sensitive.copy()
         if start is not None:
             hidden |= start & search.secondary
         cost = steering(search.problem.weight) if cost is None else cost
@@ -57,11 +62,10 @@ class Constructor:
             # What protects against one attacker mostly protects against the next, too, and what
             # shows that for the first one is looked at first.
             for rival in search.rivals:
-                missed = search.missed(rival, hidden)
-                if len(missed):
-                    self._protect(rival, missed, hidden, cost)
-                    search.missed(rival, hidden)
                 check_time()
+                self._protect(rival, search.missed(rival, hidden), hidden, cost)
+                if rival is search.rivals[0]:
+                    search.missed(rival, hidden)
         for _ in range(_REPAIRS):
             exposed = search.exposed(hidden)
             if not exposed:
