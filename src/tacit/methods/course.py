@@ -120,6 +120,14 @@ class Course:
             for point in self._trace
         ]
 
+    def forget_bounds(self, bound: float) -> None:
+        """Return to a lower bound, and take higher ones out of the trace."""
+        self.bound, self.bound_source = bound, "recomputed"
+        most = bound * self.unit
+        self._trace = [
+            dataclasses.replace(point, bound=min(point.bound, most)) for point in self._trace
+        ]
+
     def report(self, objective: float | None) -> Report:
         """The course as part of an outcome with this objective."""
         return Report(

@@ -16,7 +16,7 @@ from tacit.methods.course import infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.proof import Proof
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.search import OutgrownError, Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -112,7 +112,14 @@ def _run(search: Search) -> None:
         return
     module, function = _ALGORITHMS[search.options.algorithm]
     algorithm = getattr(importlib.import_module(f"tacit.methods.suppress.{module}"), function)
-    algorithm(search)
+    search.may_start_again = True
+    while True:
+        try:
+            algorithm(search)
+        except OutgrownError:
+            search.start_again()
+        else:
+            break
     if search.best is not None and search.stopped_by in ("", "gap", "heuristic"):
         _tidy(search)
 

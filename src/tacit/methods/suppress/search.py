@@ -20,7 +20,7 @@ from tacit.attack.sweep import Attack
 from tacit.clock import check_time
 from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.weights import beyond, step_of, unit_for_loss, unit_of
+from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
 from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource
@@ -59,6 +59,10 @@ class Rival:
         return np.concatenate([first, rest])
 
 
+class OutgrownError(Exception):
+    """The best pattern is so light that weights must be counted in another unit."""
+
+
 class Search(Course):
     """The state of one run.
 
@@ -74,6 +78,7 @@ class Search(Course):
         best: The best safe pattern so far.
         known: Deviations that were known to show it safe when it was found.
         on_first: Called when the first safe pattern has been found.
+        may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
         reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
@@ -101,6 +106,8 @@ class Search(Course):
         self.best: Booleans | None = None
         self.bound = self.base
         self.known: list[Witness] = []
+        self.may_start_again = False
+        self._is_settled = False
         self.on_first: Callable[[], None] | None = None
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
@@ -122,15 +129,25 @@ class Search(Course):
         """
         if self.best is None:
             return
+        self._is_settled = True
         loss = float(self._given_weight[self.best & ~self.sensitive].sum())
         heaviest = float(self._given_weight[self.secondary].max(initial=0.0))
-        unit, most = unit_for_loss(loss), beyond(loss)
+        most = beyond(loss)
+        counted = np.minimum(self._given_weight, most)[self.secondary]
+        unit = unit_for_loss(loss, step_of(np.append(counted, self._given_weight[self.sensitive])))
         if loss <= 0 or (unit == self.unit and heaviest <= most):
             return
         before = self.unit
         self._count_in(unit, most)
         self.objective = self.weigh(self.best)
         self.bound = min(self.bound * (before / unit), self.objective)
+
+    def start_again(self) -> None:
+        """Count weights anew, as the best pattern is so much lighter than the first one was."""
+        assert self.best is not None
+        self.settle_unit()
+        self.forget_bounds(self.base)
+        self.better(self.weigh(self.best))
 
     @property
     def attackers(self) -> list[Attacker]:
@@ -190,6 +207,9 @@ class Search(Course):
             return False
         is_first = self.best is None
         self._take(hidden)
+        loss = float(self.problem.weight[hidden & ~self.sensitive].sum())
+        if self.may_start_again and self._is_settled and is_outgrown(loss, self._step):
+            raise OutgrownError
         self.better(objective)
         if is_first and self.on_first is not None:
             self.on_first()

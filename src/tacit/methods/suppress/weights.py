@@ -12,10 +12,14 @@ from tacit.problem import Floats
 
 _USUAL = (1e-3, 1e6)
 """Weights of which the typical one lies between these stay as they are."""
-_LIGHT, _HEAVY = 1.0, 2.0**30
-"""Once a pattern is known, weights stay as they are if it weighs between these, or else ..."""
+_WHOLE = (1.0, 2.0**30)
+"""Once a pattern is known, whole weights stay as they are if it weighs between these, ..."""
+_REAL = (2.0**17, 2.0**23)
+"""... others if it weighs between these, or else ..."""
 _TARGET = 2.0**20
 """... it is to weigh about this."""
+_OUTGROWN = 2.0**7
+"""A pattern that weighs less than this needs another unit, unless weights are whole."""
 _BEYOND = 2.0**10
 """Heavier by this factor than a known pattern is as good as infinitely heavy."""
 _RANGE = 2.0**30
@@ -35,9 +39,20 @@ def unit_of(weight: Floats) -> float:
     return 1.0 if _USUAL[0] <= usual <= _USUAL[1] else power_of_two(usual)
 
 
-def unit_for_loss(loss: float) -> float:
-    """The unit in which weights are counted once a pattern with this loss is known."""
-    return 1.0 if _LIGHT <= loss <= _HEAVY else power_of_two(loss / _TARGET)
+def unit_for_loss(loss: float, step: float) -> float:
+    """The unit in which weights are counted once a pattern is known.
+
+    Args:
+        loss: What it weighs, sensitive cells aside.
+        step: The step of the weights, see `step_of`.
+    """
+    least, most = _WHOLE if step >= 2.0**-10 else _REAL
+    return 1.0 if least <= loss <= most else power_of_two(loss / _TARGET)
+
+
+def is_outgrown(loss: float, step: float) -> bool:
+    """Is a pattern so light in its unit that tolerances of solvers count?"""
+    return step == 0 and 0 < loss < _OUTGROWN
 
 
 def beyond(loss: float) -> float:
