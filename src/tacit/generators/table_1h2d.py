@@ -69,8 +69,8 @@ def generate_1h2d_table(
     (`Contributions`), the levels (upper ones of 15 % of the value, as a p% rule with p = 15
     asks for at most, and lower ones of a fifth of that), the weights and the attacker's
     bounds. Sensitive cells are drawn among the cells outside the row of the grand total and
-    the total column, without regard to counts. With the same seed, names that differ only in the percentage give the
-    same table with more or fewer sensitive cells.
+    the total column, without regard to counts. With the same seed, names that differ only in
+    the percentage give the same table with more or fewer sensitive cells.
 
     Args:
         structure: The name of a published instance, a name of the same form, or the sizes.
