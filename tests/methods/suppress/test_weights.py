@@ -7,14 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.methods.suppress.root import Root
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.start import first_pattern
 from tacit.methods.suppress.weights import power_of_two, steering, step_of
 from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Floats, Problem
-from tests.methods.suppress.tables import EXACT, KINDS, Instance, seeded_instance
+from tests.methods.suppress.tables import EXACT, KINDS, Instance, hidden_by, seeded_instance
 from tests.methods.suppress.test_improvement import cube
 
 PROVING = [*EXACT, "benders", "stabilized", "monolithic"]
@@ -76,6 +80,27 @@ def test_a_loose_gap_does_not_raise_the_bound(seed: int, gap: float) -> None:
         return
     for algorithm in PROVING:
         assert instance.suppress(algorithm, gap=gap).report.bound <= optimum * (1 + 1e-9)
+
+
+def test_fixed_columns_limit_what_the_relaxation_proves() -> None:
+    """Once columns are fixed for a cutoff, the relaxation proves nothing beyond the cutoff."""
+    problem = cube(1)
+    easy = suppress(problem, algorithm="paths")
+    dear = np.where(hidden_by(easy), problem.weight, 3.0 * problem.weight.sum())
+    search = Search(problem.replace(weight=dear), SuppressOptions(gap=0.4))
+    first_pattern(search, Constructor(search))
+    master = Master(search)
+    root = Root(search, master, None)
+    for _ in range(5):
+        assert master.solve()
+        master.fix()
+        root.cut_off(master.y)
+    assert master.fixed_out.any()
+    assert master.ceiling == search.cutoff < search.objective
+    # Whatever is asked of the columns that are left, no more than that is proven.
+    master.weight = 1e6 * master.weight
+    assert master.solve()
+    assert master.objective <= master.ceiling
 
 
 def test_listeners_hear_weights_as_given() -> None:
