@@ -21,6 +21,7 @@ from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.mending import mended
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Structure
+from tacit.attack.suggestions import Deviations, Suggestions
 from tacit.attack.sweep import Attack
 from tacit.attack.values import faults_of_values, judge_values
 from tacit.errors import InputError, ProblemError
@@ -245,6 +246,7 @@ def audit(
     executor: Executor | None = None,
     observer: Observer | None = None,
     structure: Structure | None = None,
+    suggested: Deviations | None = None,
     tolerance: float | None = ADDITIVITY_TOLERANCE,
 ) -> Audit:
     """Find out what can be deduced from a publication.
@@ -265,6 +267,8 @@ def audit(
         executor: Runs the work in threads, processes or on a cluster.
         observer: Listens; may stop the audit, which is then not called safe.
         structure: The examined relations, if at hand.
+        suggested: Deviations from the true table, one row each, that may show cells safe. Each
+            is checked before it is used, and saves the search for one like it.
         tolerance: How exactly the relations must hold (see `Problem.validate`); None if the
             table is known to be sound.
 
@@ -302,6 +306,7 @@ def audit(
     structure = structure or Structure.of(problem)
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
+    suggestions = Suggestions(problem, suggested)
     done = 0
     for attacker in attackers:
         before = done
@@ -311,7 +316,17 @@ def audit(
             return observer.should_stop()
 
         findings.append(
-            _attack(problem, knowledge, attacker, chosen, exact, structure, executor, progress)
+            _attack(
+                problem,
+                knowledge,
+                attacker,
+                chosen,
+                exact,
+                structure,
+                suggestions,
+                executor,
+                progress,
+            )
         )
         done += 2 * len(chosen)
     observer.on_end()
@@ -418,6 +433,7 @@ def _attack(
     chosen: Integers,
     exact: bool,
     structure: Structure,
+    suggestions: Suggestions,
     executor: Executor | None,
     progress: Any,
 ) -> AttackerFindings:
@@ -437,8 +453,14 @@ def _attack(
         requests = Requests.both_sides(cells, up, down)
     requests = attacker.ask(problem, knowledge, requests)
     keep = attacker.reopened(problem)
-    attack = Attack(problem, told, structure=structure, keep=keep)
-    reaches = attack.reach(requests, executor=executor, progress=progress)
+    reaches = suggestions.reach(
+        lambda: Attack(problem, told, structure=structure, keep=keep),
+        told,
+        requests,
+        reopened=keep,
+        executor=executor,
+        progress=progress,
+    )
     rooms = Rooms.of(problem, knowledge, attacker, requests.cells, requests.sides)
     evidence = Evidence.of(requests, mended(problem, rooms, reaches))
     return AttackerFindings.of(problem, attacker, evidence, cells)

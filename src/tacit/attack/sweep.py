@@ -85,6 +85,8 @@ class Attack:
         answered = np.zeros(len(requests), bool)
         deviations, multipliers = SparseRows(len(requests), n), SparseRows(len(requests), m)
 
+        # Nothing is asked of these: that they stand still shows it.
+        place = np.where(requests.targets <= 0, -1, place)
         still = np.flatnonzero(place < 0)
         answered[still] = True
         proven = still[requests.targets[still] > 0]

@@ -64,14 +64,13 @@ def generate_1h2d_table(
     """A 1H2D table with the size of a published instance; its dimensions are row and column.
 
     The numbers of cells, sensitive cells, relations and coefficients are those of the
-    published instance, and so is the ratio of upper to lower protection levels. The
-    publications say no more, so the rest is chosen here: how rows are shared out to
-    subtables and which rows are split (`Structure1H2D.draw_rows`), the values
-    (`Contributions`), the lower levels (upper ones of 15 % of the value, as a p% rule with p = 15
-    asks for at most), the weights and the attacker's bounds. Sensitive cells
-    are drawn among the cells outside the row of the grand total and the total column, without
-    regard to counts. With the same seed, names that differ only in the percentage give the
-    same table with more or fewer sensitive cells.
+    published instance. The publications say no more, so the rest is chosen here: how rows are
+    shared out to subtables and which rows are split (`Structure1H2D.draw_rows`), the values
+    (`Contributions`), the levels (upper ones of 15 % of the value, as a p% rule with p = 15
+    asks for at most, and lower ones of a fifth of that), the weights and the attacker's
+    bounds. Sensitive cells are drawn among the cells outside the row of the grand total and
+    the total column, without regard to counts. With the same seed, names that differ only in
+    the percentage give the same table with more or fewer sensitive cells.
 
     Args:
         structure: The name of a published instance, a name of the same form, or the sizes.

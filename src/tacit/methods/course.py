@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,20 +10,23 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import Outcome, Report, Status, TracePoint
+from tacit.outcome import BoundSource, Outcome, Report, Status, TracePoint
 
 
 class Course:
     """How far a search has come.
 
-    A method's `Search` adds what it searches for. Losses are minimised.
+    A method's `Search` adds what it searches for. Losses are minimised. A search may count them
+    in units of its own; whoever listens or reads the report is told them as they were given.
 
     Attributes:
         clock: The time there is. The search runs inside it, and keeps as `clock.reserve` what the
             steps after the search will take.
         observer: Who listens; may stop the search.
+        unit: What one unit of loss within the search is to the user.
         objective: The loss of the best solution so far; inf without one.
         bound: No safe solution loses less.
+        bound_source: Who vouches for the bound; see `Report`.
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stopped_by: Why the search ended, once it has.
@@ -32,8 +36,10 @@ class Course:
         self._limits = options
         self.clock = Clock(options.time_limit)
         self.observer = observer or Observer()
+        self.unit = 1.0
         self.objective = np.inf
         self.bound = bound
+        self.bound_source: BoundSource = "recomputed"
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
@@ -77,33 +83,58 @@ class Course:
             self.stopped_by = "time"
         return bool(self.stopped_by)
 
-    def raise_bound(self, bound: float) -> None:
-        """Take note of a proven bound on the objective of all safe solutions."""
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound on the objective of all safe solutions.
+
+        Args:
+            bound: No safe solution loses less.
+            source: `solver` where a branch-and-bound solver says so and nothing else shows it.
+        """
         if bound >= self.objective - 1e-9 * abs(self.objective):
             # What is left is rounding.
             bound = self.objective
         if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
-            self.bound = bound
+            self.bound, self.bound_source = bound, source
             self.note()
-            self.observer.on_bound(self.seconds, bound)
+            self.observer.on_bound(self.seconds, bound * self.unit)
 
     def better(self, objective: float) -> None:
         """Take note of a better solution, which the caller keeps."""
         # Two sums of the same terms may differ in the last digit.
         self.objective = max(objective, self.bound)
         self.note()
-        self.observer.on_solution(self.seconds, self.objective)
+        self.observer.on_solution(self.seconds, self.objective * self.unit)
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace."""
-        objective = self.objective if np.isfinite(self.objective) else None
-        self._trace.append(TracePoint(self.seconds, objective, self.bound, self.iterations))
+        objective = self.objective * self.unit if np.isfinite(self.objective) else None
+        bound = self.bound * self.unit
+        self._trace.append(TracePoint(self.seconds, objective, bound, self.iterations))
+
+    def forget_below(self, objective: float) -> None:
+        """Take objectives below this one out of the trace: they will not be handed over."""
+        least = objective * self.unit if np.isfinite(objective) else None
+        self._trace = [
+            point
+            if point.objective is None or (least is not None and point.objective >= least)
+            else dataclasses.replace(point, objective=least)
+            for point in self._trace
+        ]
+
+    def forget_bounds(self, bound: float) -> None:
+        """Return to a lower bound, and take higher ones out of the trace."""
+        self.bound, self.bound_source = bound, "recomputed"
+        most = bound * self.unit
+        self._trace = [
+            dataclasses.replace(point, bound=min(point.bound, most)) for point in self._trace
+        ]
 
     def report(self, objective: float | None) -> Report:
         """The course as part of an outcome with this objective."""
         return Report(
-            objective=objective,
-            bound=self.bound,
+            objective=None if objective is None else objective * self.unit,
+            bound=self.bound * self.unit,
+            bound_source=self.bound_source,
             seconds=self.seconds,
             iterations=self.iterations,
             cuts=self.cut_count,

@@ -163,7 +163,8 @@ def outcome_rows(outcome: Outcome, problem: Problem) -> dict[str, str]:
     rows = {"status": told if end == told else f"{told}: {end}"}
     if report.objective is not None and report.gap is not None:
         rows["objective"] = (
-            f"{report.objective:.12g}; proven bound {report.bound:.12g}, gap {report.gap:.3%}"
+            f"{report.objective:.12g}; {report.bound_name} {report.bound:.12g}, "
+            f"gap {report.gap:.3%}"
         )
     rows["seconds"] = f"{report.seconds:.1f} with algorithm {outcome.algorithm}"
     if outcome.solution is None:

@@ -134,9 +134,9 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
             rows[name] = f"{counted(count)} ({percent(count / max(published.cell_count, 1))})"
     if confidential:
         rows["sensitive"] = counted(len(release.papers.problem.sensitive))
-        gap = release.papers.outcome.report.gap
-        if gap is not None:
-            rows["gap to the proven bound"] = percent(max(gap, 0.0))
+        report = release.papers.outcome.report
+        if report.gap is not None:
+            rows[f"gap to the {report.bound_name}"] = percent(max(report.gap, 0.0))
     return rows
 
 

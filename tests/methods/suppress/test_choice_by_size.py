@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.methods.suppress import exact, modular
+from tacit.methods.suppress import exact, modular, start
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.search import Search
 from tests.methods.suppress.test_improvement import cube
@@ -25,7 +25,7 @@ def test_large_tables_that_are_no_networks_begin_with_modules(
     problem = cube(1)
     before = suppress(problem, time_limit=60)
     assert asked == []
-    monkeypatch.setattr(exact, "_BY_MODULES", 3)
+    monkeypatch.setattr(start, "_BY_MODULES", 3)
     after = suppress(problem, time_limit=60)
     assert len(asked) == 1
     assert after.report.objective == before.report.objective

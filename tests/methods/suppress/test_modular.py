@@ -71,7 +71,8 @@ def test_modules_agree() -> None:
     """When all is done every cell can move in each of its modules as far as any other asks."""
     search = Search(two_hierarchies(), SuppressOptions(algorithm="modular"))
     whole = module._Modular(search)
-    hidden = whole.pattern()
+    whole.protect()
+    hidden = whole.hidden
     assert not search.exposed(hidden)
     assert len(whole._modules) > 4
     asked = 0
@@ -99,7 +100,9 @@ def test_a_margin_that_must_be_suppressed() -> None:
         must_publish=must_publish,
     )
     search = Search(problem, SuppressOptions(algorithm="modular"))
-    hidden = module._Modular(search).pattern()
+    whole = module._Modular(search)
+    whole.protect()
+    hidden = whole.hidden
     assert hidden[4:8].any(), "row A"
     assert hidden[8:12].any(), "row b, the only one left to balance row A"
     assert audit(problem, hidden).safe

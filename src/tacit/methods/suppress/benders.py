@@ -123,4 +123,4 @@ class _Decomposition:
             search.stopped_by = "infeasible"
         elif np.isfinite(self.master.explored):
             # Otherwise the solver contradicts itself, and nothing is proven.
-            search.raise_bound(self.master.explored)
+            search.raise_bound(self.master.explored, "solver")

@@ -19,6 +19,7 @@ from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 from scipy import sparse
 
 from tacit.attack.cuts import SparseRow
+from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
@@ -70,8 +71,8 @@ class Tree:
         self._repair = Repair(search, constructor)
         self._model = Model("suppress")
         self._model.hideOutput()
-        limit = search.seconds_left if seconds is None else min(seconds, search.seconds_left)
-        self._set_parameters(limit, nodes)
+        self._end = search.seconds + (np.inf if seconds is None else seconds)
+        self._set_parameters(nodes)
         self.variables = [
             self._model.addVar(
                 vtype="B", obj=float(master.weight[column]), lb=float(master.fixed_in[column])
@@ -102,9 +103,8 @@ class Tree:
         if np.isfinite(search.cutoff):
             self._model.setObjlimit(search.cutoff - search.base)
 
-    def _set_parameters(self, seconds: float, nodes: int | None) -> None:
+    def _set_parameters(self, nodes: int | None) -> None:
         settings: dict[str, Any] = {
-            "limits/time": max(seconds, 0.01),
             "limits/gap": self.search.options.gap * 0.5,
             # Plugins add to the seed: leave them room.
             "randomization/randomseedshift": self.search.options.seed % 1_000_000,
@@ -127,6 +127,7 @@ class Tree:
         lower = np.concatenate([master.side_lower, right])
         upper = np.concatenate([master.side_upper, np.full(len(right), np.inf)])
         for row in range(both.shape[0]):
+            check_time()
             entries = slice(both.indptr[row], both.indptr[row + 1])
             total = quicksum(
                 coefficient * self.variables[column]
@@ -144,6 +145,9 @@ class Tree:
     def run(self) -> None:
         """Search the tree; patterns and bounds go to the search."""
         search, model = self.search, self._model
+        check_time()
+        seconds = min(self._end - search.seconds, time_left(), 1e9)
+        model.setParam("limits/time", max(seconds, 0.01))
         try:
             with self._catching_strays():
                 model.optimize()
@@ -156,7 +160,7 @@ class Tree:
         if not self.is_complete:
             return
         if model.getStatus() != "infeasible":
-            search.raise_bound(self._bound())
+            search.raise_bound(self._bound(), "solver")
         else:
             search.nothing_better()
 
@@ -184,7 +188,7 @@ class Tree:
     def watch(self) -> None:
         """Report the bound, and stop the solver when the search is over."""
         if self.is_complete and self._model.getNNodes() > 0:
-            self.search.raise_bound(self._bound())
+            self.search.raise_bound(self._bound(), "solver")
         if self.search.finished():
             self._model.interruptSolve()
 
@@ -241,6 +245,7 @@ class Tree:
         for ceiling in ceilings:
             found: list[SparseRow] = []
             for rival in self.search.rivals:
+                check_time()
                 cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
                 master.add(cuts)
                 found += self._columns_of(sparse.csr_array(cuts.coefficients[:, master.cells]))

@@ -7,6 +7,7 @@ the cell stays suppressed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -15,9 +16,13 @@ import numpy as np
 from tacit.attack.network import Network
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Component
+from tacit.clock import TimeUpError, check_time
 from tacit.methods.suppress.construct import CheapestDeviation
 from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
+
+_MANY = 8
+"""More attackers than this are asked one after the other instead of each having a guard."""
 
 
 def clean_up(
@@ -37,35 +42,41 @@ def clean_up(
         guide: How much a relaxation likes each cell, from 0 to 1.
         seconds: Stop after this time with what has been achieved, which is safe at any time.
     """
-    if search.finished():
-        return hidden
-    hidden = _guarded_clean_up(search, hidden, guide, search.seconds + seconds)
-    if any(len(rival.separator.sliding()[0]) for rival in search.rivals):
-        # Guards share sliding levels out between the sides once and for all; the attacker
-        # looks at both sides anew.
-        for cell in np.flatnonzero(hidden & search.secondary).tolist():
-            fewer = hidden.copy()
-            fewer[cell] = False
-            if search.finished():
-                break
-            if search.allows(fewer) and search.first_exposed(fewer) is None:
-                hidden = fewer
+    hidden = hidden.copy()
+    if not search.finished():
+        # What has been published until time is up can stay published.
+        with contextlib.suppress(TimeUpError):
+            _publish_what_can_be(search, hidden, guide, search.seconds + seconds)
     return hidden
 
 
-def _guarded_clean_up(
+def _publish_what_can_be(
     search: Search, hidden: Booleans, guide: Floats | None, end: float
-) -> Booleans:
-    hidden = hidden.copy()
+) -> None:
+    """Publish cells again, in place; the pattern is safe at any time."""
+    _guarded_clean_up(search, hidden, guide, end)
+    if not any(len(rival.separator.sliding()[0]) for rival in search.rivals):
+        return
+    # Guards share sliding levels out between the sides once and for all; the attacker looks at
+    # both sides anew.
+    for cell in np.flatnonzero(hidden & search.secondary).tolist():
+        if search.finished() or search.seconds > end:
+            break
+        fewer = hidden.copy()
+        fewer[cell] = False
+        if search.allows(fewer) and search.first_exposed(fewer) is None:
+            hidden[cell] = False
+
+
+def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None, end: float) -> None:
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
     if len(search.rivals) == 1 and search.rivals[0].is_plain:
         _by_components(search, search.rivals[0], hidden, order, end)
-        return hidden
+        return
     while len(order):
         order = _one_by_one(search, hidden, order, lambda: _guards(search, hidden), end)
-    return hidden
 
 
 def _one_by_one(
@@ -129,7 +140,10 @@ def _by_components(
 def _guards(search: Search, hidden: Booleans) -> list[Guard]:
     """Guards over all that a safe pattern protects."""
     guards: list[Guard] = []
-    for rival in search.rivals:
+    guarded = search.rivals if len(search.rivals) <= _MANY else search.rivals[:1]
+    for rival in guarded:
+        if search.finished():
+            return guards
         targets = search.targets(rival, hidden)
         flows = search.structure.in_network[targets.cells]
         if flows.any():
@@ -137,6 +151,8 @@ def _guards(search: Search, hidden: Booleans) -> list[Guard]:
         if not flows.all():
             cells = np.flatnonzero(hidden & ~search.structure.in_network)
             guards.append(LinearGuard(search, rival, cells, targets.take(~flows)))
+    if len(guarded) < len(search.rivals):
+        guards.append(AskingGuard(search, hidden))
     return guards
 
 
@@ -347,6 +363,35 @@ class LinearGuard:
         """The cell last asked about stays suppressed."""
         if self._column >= 0:
             self._model.barred[self._column] = False
+
+
+class AskingGuard:
+    """Guard against many attackers: each is asked anew, but for what earlier answers show."""
+
+    def __init__(self, search: Search, hidden: Booleans):
+        self._search = search
+        self._hidden = hidden.copy()
+        self._cell = -1
+        self._order = list(search.rivals[1:])
+
+    def allows(self, cell: int) -> bool:
+        """Would all stay safe without the cell?"""
+        self._cell = cell
+        self._hidden[cell] = False
+        for number, rival in enumerate(self._order):
+            check_time()
+            if len(self._search.missed(rival, self._hidden)):
+                # Who objects once is likely to object again.
+                self._order.insert(0, self._order.pop(number))
+                return False
+        return True
+
+    def accept(self) -> None:
+        """The cell last asked about is published."""
+
+    def refuse(self) -> None:
+        """The cell last asked about stays suppressed."""
+        self._hidden[self._cell] = True
 
 
 class FlowGuard:

@@ -14,8 +14,10 @@ from scipy import sparse
 
 from tacit.attack.kernels import tie_together
 from tacit.attack.reach import TOLERANCE, Requests
+from tacit.clock import check_time
 from tacit.errors import SolverError
-from tacit.methods.suppress.search import Rival, Search, emptied
+from tacit.methods.suppress.search import Rival, Search
+from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 
@@ -24,10 +26,15 @@ _BATCH = 12
 
 
 class Constructor:
-    """Makes patterns safe; keeps its models between calls."""
+    """Makes patterns safe; keeps its models between calls.
+
+    Attributes:
+        unfinished: What the last call had suppressed when it ended, safe or not.
+    """
 
     def __init__(self, search: Search):
         self._search = search
+        self.unfinished = search.sensitive
         self._linear: dict[int, CheapestDeviation] = {}
 
     def construct(
@@ -44,13 +51,21 @@ class Constructor:
             cost: What cells cost, where that is not their weight.
         """
         search = self._search
-        hidden = search.sensitive.copy()
+        hidden = self.unfinished = search.sensitive.copy()
         if start is not None:
             hidden |= start & search.secondary
-        cost = emptied(search.problem.weight) if cost is None else cost
+        cost = steering(search.problem.weight) if cost is None else cost
         if guide is not None:
             cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
         self._crowd(hidden, cost)
+        if len(search.rivals) > 1:
+            # What protects against one attacker mostly protects against the next, too, and what
+            # shows that for the first one is looked at first.
+            for rival in search.rivals:
+                check_time()
+                self._protect(rival, search.missed(rival, hidden), hidden, cost)
+                if rival is search.rivals[0]:
+                    search.missed(rival, hidden)
         for _ in range(_REPAIRS):
             exposed = search.exposed(hidden)
             if not exposed:

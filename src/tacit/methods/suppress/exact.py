@@ -11,11 +11,9 @@ from tacit.methods.suppress.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.root import Root
 from tacit.methods.suppress.rounds import Rounds
 from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern
+from tacit.methods.suppress.start import first_pattern, is_large
 from tacit.problem import Booleans
 
-_BY_MODULES = 8000
-"""From this number of cells on, tables that are no networks are first protected by modules."""
 _BOUND_ROUNDS = 12
 """Rounds of the root loop for the bound of a pattern found by paths."""
 _TOO_LARGE = 50_000
@@ -68,11 +66,10 @@ def auto(search: Search) -> None:
 def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
     from tacit.methods.suppress.modular import protect_by_modules
 
-    outside = search.secondary & ~search.structure.in_network
     # What the relaxation suggests later is worth more of the time than this first pattern.
     is_last = int(search.secondary.sum()) > _TOO_LARGE
     seconds = np.inf if is_last else 0.1 * search.options.time_limit
-    if int(outside.sum()) > _BY_MODULES:
+    if is_large(search):
         protect_by_modules(search, clean_up_seconds=seconds)
     else:
         search.observer.on_phase("first pattern")

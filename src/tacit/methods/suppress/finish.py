@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clock import Clock
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern
+from tacit.methods.suppress.start import anything_safe, first_pattern
 from tacit.problem import Booleans
+
+_REPAIR = 0.6
+"""The share of the time left that the repair may take before anything safe will do."""
 
 
 def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf) -> None:
@@ -20,7 +24,11 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
     constructor = Constructor(search)
     if not search.finished():
         search.observer.on_phase("repair")
-        safe = constructor.construct(start=hidden)
+        safe: Booleans | None = None
+        with Clock(_REPAIR * search.seconds_left) as turn:
+            safe = constructor.construct(start=hidden)
+        if turn.ran_out:
+            anything_safe(search, constructor)
         if safe is not None:
             # Something safe to fall back on should time run out during the clean-up.
             search.offer(safe)
@@ -28,6 +36,7 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
             search.offer(clean_up(search, safe, seconds=clean_up_seconds))
     if search.best is None and not search.finished():
         first_pattern(search, constructor, clean_up_seconds=clean_up_seconds)
+    search.settle_unit()
 
 
 def conclude(search: Search) -> None:

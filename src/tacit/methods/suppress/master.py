@@ -57,7 +57,9 @@ class Master:
         active: Places in the pool of the cuts at work: the model's rows after the side rows.
         y: The last optimum.
         reduced: Its reduced costs.
-        objective: Its objective, sensitive cells included.
+        objective: No pattern weighs less, sensitive cells included: the optimum, or the cutoff by
+            which columns were fixed if that is less.
+        ceiling: Patterns that weigh at least this may be out of reach of the fixed columns.
     """
 
     def __init__(self, search: Search):
@@ -87,6 +89,7 @@ class Master:
         self.y = np.zeros(count)
         self.reduced = np.zeros(count)
         self.objective = search.base
+        self.ceiling = np.inf
 
     def _side_rows(self) -> tuple[sparse.csr_array[Any, Any], Floats, Floats]:
         search = self._search
@@ -204,14 +207,13 @@ class Master:
             self.infeasible = True
             return False
         self.y = np.clip(solution.x, 0.0, 1.0)
-        self.reduced = solution.column_dual
         self._prices = solution.row_dual
-        self.objective = self._search.base + self._proven(solution.row_dual)
+        self.objective = min(self._search.base + self._proven(solution.row_dual), self.ceiling)
         self._watch()
         return True
 
     def _proven(self, prices: Floats) -> float:
-        """The bound that the row prices prove, recomputed outside the solver."""
+        """The bound that the row prices prove, and reduced costs, recomputed outside the solver."""
         side = len(self.side_lower)
         rows = sparse.csr_array(sparse.vstack([self.side, self.pool.rows[self.active]]))
         lower = np.concatenate([self.side_lower, self.pool.right[self.active]])
@@ -220,7 +222,7 @@ class Master:
         usable = np.where(prices > 0, np.isfinite(lower), np.isfinite(upper))
         prices = np.where(usable, prices, 0.0)
         right = np.where(prices > 0, lower, upper)
-        reduced = self.weight - rows.T @ prices
+        reduced = self.reduced = np.asarray(self.weight - rows.T @ prices)
         low, high = self.fixed_in.astype(float), 1.0 - self.fixed_out
         assert len(prices) == side + len(self.active)
         earned = float(prices[prices != 0] @ right[prices != 0])
@@ -253,13 +255,15 @@ class Master:
         slack = self._search.cutoff - self.objective
         if not np.isfinite(slack):
             return 0
-        margin = max(slack, 0.0) + 1e-6 * (1.0 + abs(self.objective))
+        # What sums lose by rounding is a share of what is added up.
+        margin = max(slack, 0.0) + 1e-9 * abs(self.objective)
         out = (self.reduced > margin) & (self.y < 1e-6) & ~self.fixed_out
         into = (self.reduced < -margin) & (self.y > 1 - 1e-6) & ~self.fixed_in
         changed = np.flatnonzero(out | into)
         self.fixed_out |= out
         self.fixed_in |= into
         if len(changed):
+            self.ceiling = min(self.ceiling, self._search.cutoff)
             lower = self.fixed_in[changed].astype(np.float64)
             upper = 1.0 - self.fixed_out[changed]
             self._model.set_bounds(changed, lower, upper)

@@ -91,7 +91,7 @@ class WholeMaster:
                 self._model.delete_rows(np.array([self._model.row_count - 1]))
         bound = found.settled_bound
         if region is None and found.status != "infeasible":
-            search.raise_bound(min(bound, self.explored))
+            search.raise_bound(min(bound, self.explored), "solver")
         hidden = None if found.x is None else self.relaxation.full(found.x) > 0.5
         return Answer(found.status, hidden, bound)
 
@@ -103,7 +103,7 @@ class WholeMaster:
 
     def _watch(self, so_far: WholeSolution, region: Region | None) -> bool:
         if region is None:
-            self._search.raise_bound(min(so_far.bound, self.explored))
+            self._search.raise_bound(min(so_far.bound, self.explored), "solver")
         return self._search.finished()
 
     def _feed(self) -> None:

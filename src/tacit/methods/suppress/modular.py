@@ -20,13 +20,16 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
+from tacit.clock import check_time
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import CheapestDeviation, Constructor
 from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.hypercube.run import levels
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search, emptied
+from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.start import in_half_the_time
 from tacit.methods.suppress.subtables import Subtables
+from tacit.methods.suppress.weights import steering
 from tacit.observer import Observer
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
 
@@ -56,7 +59,10 @@ def modular(search: Search) -> None:
 
 def protect_by_modules(search: Search, *, clean_up_seconds: float = np.inf) -> None:
     """The same, but something else may follow."""
-    finish(search, _Modular(search).pattern(), clean_up_seconds=clean_up_seconds)
+    modules = _Modular(search)
+    with in_half_the_time(search):
+        modules.protect()
+    finish(search, modules.hidden, clean_up_seconds=clean_up_seconds)
 
 
 @dataclasses.dataclass(eq=False)
@@ -93,16 +99,16 @@ class _Modular:
         for module in self._modules:
             self._count[module.cells] += 1
         # A suppressed cell has to be protected in each of its modules.
-        self._cost = emptied(problem.weight) * np.maximum(self._count, 1)
+        self._cost = steering(problem.weight) * np.maximum(self._count, 1)
         self.need = np.zeros((2, problem.cell_count))
         self.need[:, problem.sensitive] = levels(search)
         self.hidden = search.sensitive.copy()
 
-    def pattern(self) -> Booleans:
+    def protect(self) -> None:
         """Suppress until all modules agree; not safe in the whole table as yet."""
         search, total = self._search, len(self._modules)
         if self._count.mean() > _MOST_OVERLAP:
-            return self.hidden
+            return
         for turn in range(_ROUNDS):
             search.observer.on_phase("modules" if turn == 0 else f"modules, round {turn + 1}")
             agreed = True
@@ -111,13 +117,13 @@ class _Modular:
                 if self._lacking(module).any():
                     agreed = False
                     if search.finished():
-                        return self.hidden
+                        return
+                    check_time()
                     search.iterations += 1
                     self._protect(module)
             # Safe is safe, whether or not the modules have all they asked of each other.
             if agreed or (turn > 0 and not search.exposed(self.hidden)):
                 break
-        return self.hidden
 
     def _lacking(self, module: _Module) -> Booleans:
         return np.asarray(self.need[:, module.cells] > module.served * _GROWN)

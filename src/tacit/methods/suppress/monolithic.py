@@ -253,7 +253,7 @@ class _CompactModel:
         def watch(so_far: WholeSolution) -> bool:
             if so_far.x is not None:
                 self._offer(so_far.x, constructor)
-            search.raise_bound(so_far.bound)
+            search.raise_bound(so_far.bound, "solver")
             return search.finished()
 
         found = self._model.minimise(
@@ -262,7 +262,7 @@ class _CompactModel:
         if found.x is not None:
             self._offer(found.x, constructor)
         if found.status != "infeasible":
-            search.raise_bound(found.settled_bound)
+            search.raise_bound(found.settled_bound, "solver")
         return found
 
     def pattern(self, x: Floats) -> Booleans:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clock import check_time
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
@@ -110,6 +111,7 @@ class Root:
         master = self._master
         added = 0
         for rival in self._search.rivals:
+            check_time()
             cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")

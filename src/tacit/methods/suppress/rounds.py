@@ -69,7 +69,7 @@ class Rounds:
             if found.status == "infeasible":
                 search.nothing_better()
                 return True
-            search.raise_bound(found.settled_bound)
+            search.raise_bound(min(found.settled_bound, master.ceiling), "solver")
             if search.finished():
                 return True
             if not self._object(met) and found.status == "optimal" and not is_rough:
@@ -125,7 +125,7 @@ class Rounds:
         def watch(so_far: WholeSolution) -> bool:
             if so_far.x is not None:
                 collect(so_far.x)
-            search.raise_bound(min(so_far.bound, search.cutoff))
+            search.raise_bound(min(so_far.bound, search.cutoff), "solver")
             return search.finished()
 
         found = model.minimise(seconds=seconds, gap=gap, start=self._start(columns), watch=watch)

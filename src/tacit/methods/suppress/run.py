@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.audit import audit
+from tacit.attack.audit import Audit
 from tacit.attack.knowledge import Attacker
-from tacit.errors import TacitError
+from tacit.clock import check_time
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.proof import Proof
+from tacit.methods.suppress.search import OutgrownError, Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -86,6 +87,7 @@ def suppress(
     observer = observer or Observer()
     observer.on_start("suppress")
     search = Search(problem, chosen, attackers, observer)
+    proof = Proof(search, problem)
     try:
         with search.clock:
             _run(search)
@@ -96,7 +98,8 @@ def suppress(
     except KeyboardInterrupt:
         search.stopped_by = "user"
     search.finished()
-    outcome = _outcome(search)
+    proof.last()
+    outcome = _outcome(search, proof.audit if search.best is not None else None)
     observer.on_end(outcome)
     return outcome
 
@@ -109,7 +112,14 @@ def _run(search: Search) -> None:
         return
     module, function = _ALGORITHMS[search.options.algorithm]
     algorithm = getattr(importlib.import_module(f"tacit.methods.suppress.{module}"), function)
-    algorithm(search)
+    search.may_start_again = True
+    while True:
+        try:
+            algorithm(search)
+        except OutgrownError:
+            search.start_again()
+        else:
+            break
     if search.best is not None and search.stopped_by in ("", "gap", "heuristic"):
         _tidy(search)
 
@@ -119,32 +129,16 @@ def _tidy(search: Search) -> None:
     assert search.best is not None
     idle = np.flatnonzero(search.best & search.secondary & (search.problem.weight == 0))
     for cell in idle.tolist():
+        check_time()
         assert search.best is not None
         fewer = search.best.copy()
         fewer[cell] = False
         search.tidy(fewer)
 
 
-def _outcome(search: Search) -> Outcome:
+def _outcome(search: Search, checked: Audit | None) -> Outcome:
     options, problem = search.options, search.problem
     found = search.best
-    checked = None
-    if found is not None:
-        search.observer.on_phase("audit")
-        checked = audit(
-            problem,
-            found,
-            cells="sensitive",
-            exact=False,
-            attackers=[rival.attacker for rival in search.rivals],
-            # The table was judged when the search began.
-            tolerance=None,
-        )
-        if not checked.safe:
-            raise TacitError(
-                "the search called a pattern safe that the audit does not: this is a fault of "
-                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
-            )
     if found is None:
         status = Status.INFEASIBLE if search.stopped_by == "infeasible" else Status.INTERRUPTED
     else:

@@ -7,7 +7,7 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,11 +17,14 @@ from tacit.attack.knowledge import Attacker, Knowledge, attackers_of
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.clock import check_time
 from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.witnesses import Witnesses
+from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
+from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
-from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.outcome import BoundSource
+from tacit.problem import Booleans, Integers, Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +35,16 @@ class Rival:
         attacker: Who.
         separator: Finds cuts against this attacker.
         witnesses: What is known about patterns looked at before.
+        is_plain: Does the attacker know the same of a cell whichever cell is attacked?
+        closed: Cells of which the attacker knows more than the first attacker does.
         lately: Requests that were missed lately, the last ones first.
     """
 
     attacker: Attacker
     separator: Separator
     witnesses: Witnesses
+    is_plain: bool
+    closed: Booleans
     lately: list[int] = field(default_factory=list)
 
     def remember(self, requests: Integers) -> None:
@@ -51,23 +58,27 @@ class Rival:
         rest = np.setdiff1d(np.arange(count), first)
         return np.concatenate([first, rest])
 
-    @property
-    def is_plain(self) -> bool:
-        """Does the attacker know the same of a cell whichever cell is attacked?"""
-        return not self.attacker.colluding and not self.attacker.own
+
+class OutgrownError(Exception):
+    """The best pattern is so light that weights must be counted in another unit."""
 
 
 class Search(Course):
     """The state of one run.
 
+    Weights and objectives are counted in a unit that suits solvers; see `weights`.
+
     Attributes:
-        problem: The table.
+        problem: The table, its weights in the search's unit.
         options: What the user chose.
         structure: The examined relations.
         rivals: The attackers.
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
+        known: Deviations that were known to show it safe when it was found.
+        on_first: Called when the first safe pattern has been found.
+        may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
         reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
@@ -81,37 +92,88 @@ class Search(Course):
         observer: Observer | None = None,
     ):
         super().__init__(options, observer)
+        self._given_weight = problem.weight
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
-        self.rivals = [
-            self._rival(attacker)
-            for attacker in attackers_of(problem, options.singletons, attackers)
-        ]
+        self.rivals: list[Rival] = []
+        for attacker in attackers_of(problem, options.singletons, attackers):
+            self.rivals.append(self._rival(attacker))
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
         self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
-        self.base = float(problem.weight[self.sensitive].sum())
-        weight = problem.weight[self.secondary]
-        self._integral = bool((weight == np.rint(weight)).all()) and self.base == np.rint(self.base)
+        self._count_in(unit_of(problem.weight[self.secondary]))
         self.best: Booleans | None = None
         self.bound = self.base
+        self.known: list[Witness] = []
+        self.may_start_again = False
+        self._is_settled = False
+        self.on_first: Callable[[], None] | None = None
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
 
+    def _count_in(self, unit: float, most: float = np.inf) -> None:
+        """Count weights in a unit; those above what is of interest are cut off."""
+        weight = np.where(self.sensitive, self._given_weight, np.minimum(self._given_weight, most))
+        self.unit = unit
+        if unit != 1.0 or most < np.inf:
+            self.problem = self.problem.replace(weight=weight / unit)
+        self.base = float(self.problem.weight[self.sensitive].sum())
+        self._step = step_of(self.problem.weight[self.sensitive | self.secondary])
+
+    def settle_unit(self) -> None:
+        """Count weights in a unit that suits what the best pattern loses, if there is one.
+
+        To be called before anybody takes the weights for more than a heuristic.
+        """
+        if self.best is None:
+            return
+        self._is_settled = True
+        loss = float(self._given_weight[self.best & ~self.sensitive].sum())
+        heaviest = float(self._given_weight[self.secondary].max(initial=0.0))
+        most = beyond(loss)
+        counted = np.minimum(self._given_weight, most)[self.secondary]
+        unit = unit_for_loss(loss, step_of(np.append(counted, self._given_weight[self.sensitive])))
+        if loss <= 0 or (unit == self.unit and heaviest <= most):
+            return
+        before = self.unit
+        self._count_in(unit, most)
+        self.objective = self.weigh(self.best)
+        self.bound = min(self.bound * (before / unit), self.objective)
+
+    def start_again(self) -> None:
+        """Count weights anew, as the best pattern is so much lighter than the first one was."""
+        assert self.best is not None
+        self.settle_unit()
+        self.forget_bounds(self.base)
+        self.better(self.weigh(self.best))
+
+    @property
+    def attackers(self) -> list[Attacker]:
+        """Who attacks."""
+        return [rival.attacker for rival in self.rivals]
+
     def _rival(self, attacker: Attacker) -> Rival:
         separator = Separator(self.problem, structure=self.structure, attacker=attacker)
-        return Rival(attacker, separator, Witnesses(self.structure, separator))
+        is_plain = not attacker.reopened(self.problem).any()
+        first = self.rivals[0].separator if self.rivals else separator
+        closed = (separator.up < first.up) | (separator.down < first.down)
+        return Rival(attacker, separator, Witnesses(self.structure, separator), is_plain, closed)
 
     @property
     def cutoff(self) -> float:
         """Only patterns that weigh less than this are of interest."""
         if not np.isfinite(self.objective):
             return np.inf
-        # With whole weights the next better pattern is lighter by 1 at least.
-        step = 0.5 if self._integral else 0.0
-        return self.objective - max(step, self.options.gap * abs(self.objective) * 0.5)
+        # The next better pattern is lighter by a step at least.
+        return self.objective - max(0.5 * self._step, self.options.gap * abs(self.objective) * 0.5)
+
+    def gap_of(self, objective: float) -> float:
+        """The gap that a pattern with this objective would have, however light patterns are."""
+        if not objective > self.bound:
+            return 0.0
+        return (objective - self.bound) / objective if np.isfinite(objective) else np.inf
 
     def _out_of_time(self, _answered: int) -> bool:
         return self.finished()
@@ -120,16 +182,19 @@ class Search(Course):
         """The objective of a pattern."""
         return float(self.problem.weight[hidden].sum())
 
-    def raise_bound(self, bound: float) -> None:
-        """Take note of a proven bound on the objective of all safe patterns."""
-        if self._integral:
-            bound = float(np.ceil(bound - 1e-6))
-        super().raise_bound(bound)
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
+        if self._step > 0 and np.isfinite(bound):
+            bound = float(np.ceil(bound / self._step * (1 - 1e-12) - 1e-6)) * self._step
+        super().raise_bound(bound, source)
 
     def nothing_better(self) -> None:
-        """Take note that no pattern lies below the cutoff: there is none better, or none."""
+        """Take note that no pattern lies below the cutoff: there is none better, or none.
+
+        Only solvers say so: what they refute is not recomputed.
+        """
         if np.isfinite(self.objective):
-            self.raise_bound(self.cutoff)
+            self.raise_bound(self.cutoff, "solver")
         else:
             self.stopped_by = "infeasible"
 
@@ -140,9 +205,25 @@ class Search(Course):
             return False
         if not self._was_found_safe(hidden) and self.first_exposed(hidden):
             return False
-        self.best = hidden.copy()
+        is_first = self.best is None
+        self._take(hidden)
+        loss = float(self.problem.weight[hidden & ~self.sensitive].sum())
+        if self.may_start_again and self._is_settled and is_outgrown(loss, self._step):
+            raise OutgrownError
         self.better(objective)
+        if is_first and self.on_first is not None:
+            self.on_first()
         return True
+
+    def _take(self, hidden: Booleans) -> None:
+        self.best = hidden.copy()
+        self.known = [each for rival in self.rivals for each in rival.witnesses.deviations()]
+
+    def fall_back(self, hidden: Booleans | None) -> None:
+        """Return to an earlier pattern, or to none."""
+        self.best = hidden
+        self.objective = np.inf if hidden is None else self.weigh(hidden)
+        self.forget_below(self.objective)
 
     def _was_found_safe(self, hidden: Booleans) -> bool:
         """Were the attackers asked about this very pattern just now?"""
@@ -151,7 +232,7 @@ class Search(Course):
     def tidy(self, hidden: Booleans) -> None:
         """Take a pattern within the best one that is as good and safe, too."""
         if self.allows(hidden) and not self.exposed(hidden):
-            self.best = hidden.copy()
+            self._take(hidden)
 
     def allows(self, hidden: Booleans) -> bool:
         """Are all conditions met that have nothing to do with attackers?"""
@@ -179,8 +260,8 @@ class Search(Course):
         A sliding level is expressed by the sides that are to move further.
         """
         found = []
-        for rival in self.rivals:
-            missed = self._missed(rival, hidden)
+        for rival in self._one_after_the_other():
+            missed = self.missed(rival, hidden)
             if len(missed):
                 found.append((rival, missed))
         if not found:
@@ -190,7 +271,19 @@ class Search(Course):
         )
         return found
 
-    def _missed(self, rival: Rival, hidden: Booleans) -> Requests:
+    def _one_after_the_other(self) -> Iterator[Rival]:
+        """The attackers, as long as there is time: there may be hundreds.
+
+        Raises:
+            TimeUpError: Time ran out before the last.
+        """
+        for number, rival in enumerate(self.rivals):
+            if number > 0:
+                check_time()
+            yield rival
+
+    def missed(self, rival: Rival, hidden: Booleans) -> Requests:
+        """Requests of one attacker that a pattern misses."""
         requests = rival.separator.requests()
         missed = requests.take(~self.reached(rival, requests, hidden))
         cells, levels = rival.separator.sliding()
@@ -210,22 +303,32 @@ class Search(Course):
         """Which requests a pattern meets, as far as that could be found out in time."""
         reached = np.zeros(len(requests), bool)
         outside = ~self.structure.in_network[requests.cells]
-        if rival.is_plain:
-            reached[outside] = rival.witnesses.show(requests.take(outside), hidden)
+        # Flows are as fast as remembering, unless many attackers ask for almost the same.
+        several = len(self.rivals) > 1
+        kept = (outside | several) & rival.is_plain
+        reached[kept] = self._shown(rival, requests.take(kept), hidden)
         left = np.flatnonzero(~reached)
         if len(left) == 0:
             return reached
         rest = requests.take(left)
         # Flows take a moment: what was found just before time ran out is still worth a look.
-        is_quick = not outside[left].any()
+        is_quick = not outside[left].any() and not several
         answers = self.attack(rival, hidden).reach(
             self.ask(rival, rest, hidden), progress=None if is_quick else self._out_of_time
         )
         # What was not answered in time counts as missed: nobody may call it safe.
         reached[left] = answers.reached(rest)
-        if rival.is_plain:
-            self._remember(rival, rest, answers, outside[left] & reached[left])
+        self._remember(rival, rest, answers, kept[left] & reached[left])
         return reached
+
+    def _shown(self, rival: Rival, requests: Requests, hidden: Booleans) -> Booleans:
+        """Which requests remembered deviations show to be met."""
+        shown = rival.witnesses.show(requests, hidden)
+        first = self.rivals[0]
+        if rival is not first and first.is_plain:
+            # What moves only cells of which this attacker knows no more than the first.
+            shown |= first.witnesses.show(requests, hidden & ~rival.closed)
+        return shown
 
     def _remember(
         self, rival: Rival, requests: Requests, answers: Reaches, worth: Booleans
@@ -248,10 +351,10 @@ class Search(Course):
         Faster than `exposed` for patterns that are not: who was exposed lately is asked first,
         and the first few that miss end the search.
         """
-        for rival in self.rivals:
+        for rival in self._one_after_the_other():
             requests = rival.separator.requests()
             if len(rival.separator.sliding()[0]):
-                missed = self._missed(rival, hidden)
+                missed = self.missed(rival, hidden)
                 if len(missed):
                     return rival, missed
                 continue
@@ -307,9 +410,3 @@ def joined(parts: Sequence[Requests]) -> Requests:
         np.concatenate([part.sides for part in parts]),
         np.concatenate([part.targets for part in parts]),
     )
-
-
-def emptied(weight: Floats) -> Floats:
-    """Weights with zeros replaced by something tiny, so that cells are not hidden for nothing."""
-    positive = weight[weight > 0]
-    return np.where(weight > 0, weight, 1e-6 * (positive.min() if len(positive) else 1.0))

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.attack.reach import Requests
+from tacit.clock import Clock
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
 from tacit.problem import Booleans
+
+_BY_MODULES = 8000
+"""From this number of cells on, tables that are no networks are first protected by modules."""
+_MENDING = 0.7
+"""The share of the time left that may go into hypercubes before all cells are suppressed."""
 
 
 def obstacles(search: Search) -> list[str]:
@@ -63,6 +69,18 @@ def _reason(search: Search, cell: int, missed: Requests) -> str:
     )
 
 
+def is_large(search: Search) -> bool:
+    """Has a table that is no network so many cells that other ways than by modules take long?"""
+    return int((search.secondary & ~search.structure.in_network).sum()) > _BY_MODULES
+
+
+def in_half_the_time(search: Search) -> Clock:
+    """A clock for the first pattern of a large table: later on anything safe will do."""
+    left = search.seconds_left - 0.5 * search.options.time_limit
+    # Without a limit there is no half of it.
+    return Clock(max(left, 0.0) if np.isfinite(left) else np.inf)
+
+
 def first_pattern(
     search: Search, constructor: Constructor, *, clean_up_seconds: float = np.inf
 ) -> None:
@@ -71,9 +89,13 @@ def first_pattern(
     A safe pattern shows that nothing stands in the way. Only where none is found it is asked
     whether there can be one: with all cells suppressed the attacker's work is hardest.
     """
-    hidden = constructor.construct()
+    hidden: Booleans | None = None
+    with in_half_the_time(search) if is_large(search) else Clock() as turn:
+        hidden = constructor.construct()
     if hidden is not None and search.offer(hidden):
         search.offer(clean_up(search, hidden, seconds=clean_up_seconds))
+    if turn.ran_out:
+        anything_safe(search, constructor)
     if search.best is None and not search.finished():
         search.reasons = obstacles(search)
         if search.reasons:
@@ -87,3 +109,23 @@ def first_pattern(
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
         if fewer is not None:
             search.offer(clean_up(search, fewer))
+    search.settle_unit()
+
+
+def anything_safe(search: Search, constructor: Constructor) -> None:
+    """Offer something safe in the time that is left, where the usual way took too long.
+
+    Hypercubes around what is not protected yet take a moment, and leave little to mend. With all
+    cells suppressed the most is lost, but no table that can be protected stays exposed.
+    """
+    from tacit.methods.suppress.hypercube.run import hypercube_pattern
+    from tacit.methods.suppress.subtables import Subtables
+
+    begun = constructor.unfinished
+    hidden: Booleans | None = None
+    with Clock(_MENDING * search.seconds_left):
+        cubes = hypercube_pattern(search, Subtables.of(search.problem))
+        hidden = constructor.construct(cubes | begun)
+    for pattern in (hidden, search.sensitive | search.secondary):
+        if search.best is None and pattern is not None and search.offer(pattern):
+            search.offer(clean_up(search, pattern))

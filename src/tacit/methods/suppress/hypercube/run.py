@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.suppress.finish import conclude, finish
-from tacit.methods.suppress.search import Search, emptied
+from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.subtables import Subtables
+from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 
 _AT_ONCE = 1000
@@ -38,7 +39,7 @@ def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
     up, down = room(search)
     owner, first_place, places = incidence(subtables, search.problem.cell_count)
     # A suppressed cell has to be protected in each of its subtables.
-    cost = emptied(search.problem.weight) * np.maximum(np.diff(first_place), 1)
+    cost = steering(search.problem.weight) * np.maximum(np.diff(first_place), 1)
     served = np.zeros((len(subtables.cells), 2))
     search.observer.on_phase("hypercubes")
     for begin in range(0, len(asked), _AT_ONCE):

@@ -1,0 +1,169 @@
+"""Deviations that somebody suggests to an audit, each checked before it is used.
+
+Whoever made a pattern safe knows deviations that show it. To check one takes a product with the
+relations, to find it again may take a linear programme. A suggestion that does not hold is left
+out: the request is then answered as if nothing had been suggested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.knowledge import Knowledge
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.sweep import Attack
+from tacit.clock import time_left
+from tacit.errors import InputError
+from tacit.problem import Booleans, Integers, Problem
+
+Deviations = sparse.csr_array[Any, Any]
+"""One row per deviation from the true table, one column per cell."""
+
+
+class Suggestions:
+    """Deviations that meet all relations; each attacker's bounds are looked at when it asks."""
+
+    def __init__(self, problem: Problem, suggested: Deviations | None = None):
+        """Take deviations in.
+
+        Args:
+            problem: The true table.
+            suggested: Deviations, by default none.
+
+        Raises:
+            InputError: The deviations are about another number of cells.
+        """
+        self._problem = problem
+        self._known: Deviations = sparse.csr_array((0, problem.cell_count))
+        if suggested is not None:
+            self.add(suggested)
+
+    def add(self, suggested: Deviations) -> None:
+        """Keep those of some deviations that are finite and meet the relations."""
+        x = sparse.csr_array(suggested)
+        n = self._problem.cell_count
+        if x.shape[1] != n:
+            raise InputError(f"deviations are suggested for {x.shape[1]} cells, the table has {n}")
+        finite = np.ones(x.shape[0], bool)
+        finite[_rows(x)[~np.isfinite(x.data)]] = False
+        x = sparse.csr_array(x[finite])
+        A = self._problem.relations
+        off = sparse.csr_array(x @ A.T)
+        terms = sparse.csr_array(abs(x) @ abs(A).T)
+        wrong = abs(off) - TOLERANCE * terms > 0
+        holds = np.diff(sparse.csr_array(wrong).indptr) == 0
+        self._known = sparse.csr_array(sparse.vstack([self._known, x[holds]]))
+
+    def shown(self, told: Knowledge, requests: Requests, asked: Booleans) -> Integers:
+        """For each request a deviation that reaches its target, -1 where none is known.
+
+        Args:
+            told: How far each cell may move, as far as the attacker knows.
+            requests: What is asked; without a finite target there is nothing to show.
+            asked: Requests to look at.
+        """
+        x = self._known
+        room = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
+        row = _rows(x)
+        inside = np.ones(x.shape[0], bool)
+        inside[row[np.abs(x.data) > room * (1 + TOLERANCE)]] = False
+        found = np.full(len(requests), -1, np.int64)
+        for side in (1, -1):
+            numbers = np.flatnonzero(asked & (requests.sides == side))
+            # The furthest deviation of each cell.
+            use = np.flatnonzero(inside[row] & (side * x.data > 0))
+            use = use[np.argsort(side * x.data[use], kind="stable")]
+            best = np.full(len(told.up), -1, np.int64)
+            best[x.indices[use]] = use
+            entry = best[requests.cells[numbers]]
+            far = side * np.where(entry >= 0, x.data[entry] if x.nnz else 0.0, 0.0)
+            met = (entry >= 0) & (far >= requests.targets[numbers] * (1 - TOLERANCE))
+            found[numbers[met]] = row[entry[met]]
+        return found
+
+    def reach(
+        self,
+        attack: Callable[[], Attack],
+        told: Knowledge,
+        requests: Requests,
+        *,
+        reopened: Booleans,
+        **sweep: Any,
+    ) -> Reaches:
+        """Answer requests: by what is suggested where that does, by the attack for the rest.
+
+        What the attack finds is suggested to whoever asks next.
+
+        Args:
+            attack: Makes the attack, if it is needed.
+            told: How far each cell may move, as far as the attacker knows.
+            requests: What to find out.
+            reopened: Cells that have more room while they are asked: the attack answers.
+            sweep: For `Attack.reach`.
+        """
+        if time_left() <= 0:
+            return _nothing(requests, self._problem)
+        shown = self.shown(told, requests, ~reopened[requests.cells])
+        left = np.flatnonzero(shown < 0)
+        if len(left) == len(requests):
+            answers = attack().reach(requests, **sweep)
+            self._learn(requests, answers)
+            return answers
+        amount = np.zeros(len(requests))
+        limit = np.full(len(requests), np.inf)
+        answered = shown >= 0
+        known = sparse.csr_array(self._known[shown[answered]])
+        done = np.flatnonzero(answered)
+        amount[done] = requests.sides[done] * np.asarray(
+            known[np.arange(len(done)), requests.cells[done]]
+        )
+        parts: list[Deviations] = [known]
+        proofs: list[Deviations] = [
+            sparse.csr_array((len(done), self._problem.relation_count)),
+        ]
+        if len(left):
+            rest = requests.take(left)
+            progress = sweep.pop("progress", None)
+            if progress is not None:
+                sweep["progress"] = lambda count: progress(count + len(done))
+            answers = attack().reach(rest, **sweep)
+            self._learn(rest, answers)
+            amount[left], limit[left] = answers.amount, answers.limit
+            answered[left] = answers.answered
+            parts.append(answers.deviations)
+            proofs.append(answers.multipliers)
+        back = np.argsort(np.concatenate([done, left]), kind="stable")
+        return Reaches(
+            amount,
+            limit,
+            sparse.csr_array(sparse.csr_array(sparse.vstack(parts))[back]),
+            sparse.csr_array(sparse.csr_array(sparse.vstack(proofs))[back]),
+            answered,
+        )
+
+    def _learn(self, requests: Requests, answers: Reaches) -> None:
+        """Keep deviations that reach a target: the next attacker is asked much the same."""
+        useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
+        if useful.any():
+            self.add(sparse.csr_array(answers.deviations[useful]))
+
+
+def _nothing(requests: Requests, problem: Problem) -> Reaches:
+    """No answer to any request: there is no time left."""
+    count = len(requests)
+    return Reaches(
+        np.zeros(count),
+        np.full(count, np.inf),
+        sparse.csr_array((count, problem.cell_count)),
+        sparse.csr_array((count, problem.relation_count)),
+        np.zeros(count, bool),
+    )
+
+
+def _rows(x: Deviations) -> Integers:
+    """The row of each entry."""
+    return np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
