@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -96,6 +96,10 @@ def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
     object.__setattr__(holder, name, array)
 
 
+BoundSource: TypeAlias = Literal["recomputed", "solver"]
+"""Who vouches for a bound: tacit's own arithmetic, or a branch-and-bound solver alone."""
+
+
 @dataclass(frozen=True)
 class TracePoint:
     """What was known at one moment: the best safe objective, if any, and the bound."""
@@ -112,6 +116,9 @@ class Report:
     Attributes:
         objective: The solution's information loss.
         bound: No safe solution loses less than this.
+        bound_source: How the bound is known. `recomputed`: from dual values or levels, in
+            tacit's own arithmetic. `solver`: as the branch-and-bound solver says, within its
+            tolerances; nobody has verified its tree.
         seconds: Wall time.
         iterations: Rounds of the method's outer loop.
         cuts: Protection cuts generated.
@@ -120,6 +127,7 @@ class Report:
 
     objective: float | None = None
     bound: float = 0.0
+    bound_source: BoundSource = "recomputed"
     seconds: float = 0.0
     iterations: int = 0
     cuts: int = 0
@@ -131,6 +139,11 @@ class Report:
         if self.objective is None:
             return None
         return (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+
+    @property
+    def bound_name(self) -> str:
+        """What to call the bound in a sentence."""
+        return "proven bound" if self.bound_source == "recomputed" else "solver's bound"
 
 
 @dataclass(frozen=True, kw_only=True)

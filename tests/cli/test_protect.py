@@ -33,6 +33,7 @@ CONTRACT = [
     "stopped_by",
     "objective",
     "bound",
+    "bound_source",
     "gap",
     "seconds",
     "iterations",

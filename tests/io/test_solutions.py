@@ -204,7 +204,8 @@ def test_faulty_solutions_are_refused(
 
 CONTRACT = (
     *("tacit", "input", "method", "algorithm", "seed", "status", "stopped_by", "objective"),
-    *("bound", "gap", "seconds", "iterations", "cuts", "cells", "sensitive", "secondary"),
+    *("bound", "bound_source", "gap", "seconds", "iterations", "cuts", "cells", "sensitive"),
+    "secondary",
     *("suppressed", "intervals", "values", "audit", "trace"),
 )
 
@@ -234,6 +235,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
         report=Report(
             objective=40.0,
             bound=30.0,
+            bound_source="solver",
             seconds=1.5,
             iterations=12,
             cuts=57,
@@ -251,6 +253,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
         "stopped_by": "time",
         "objective": 40.0,
         "bound": 30.0,
+        "bound_source": "solver",
         "gap": 0.25,
         "seconds": 1.5,
         "iterations": 12,

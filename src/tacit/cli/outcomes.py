@@ -22,7 +22,8 @@ def summary(outcome: Outcome, problem: Problem) -> list[str]:
     quality = {}
     if report.objective is not None and report.gap is not None:
         quality["objective"] = (
-            f"{number(report.objective)}; proven bound {number(report.bound)}, gap {report.gap:.3%}"
+            f"{number(report.objective)}; {report.bound_name} {number(report.bound)}, "
+            f"gap {report.gap:.3%}"
         )
     rows = summary_rows(outcome, problem, quality)
     if outcome.solution is not None:

@@ -272,6 +272,7 @@ def write_outcome_json(
         "stopped_by": outcome.stopped_by,
         "objective": _number(report.objective),
         "bound": _number(report.bound),
+        "bound_source": report.bound_source,
         "gap": _number(report.gap),
         "seconds": _number(report.seconds),
         "iterations": int(report.iterations),

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import Outcome, Report, Status, TracePoint
+from tacit.outcome import BoundSource, Outcome, Report, Status, TracePoint
 
 
 class Course:
@@ -23,6 +23,7 @@ class Course:
         observer: Who listens; may stop the search.
         objective: The loss of the best solution so far; inf without one.
         bound: No safe solution loses less.
+        bound_source: Who vouches for the bound; see `Report`.
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stopped_by: Why the search ended, once it has.
@@ -34,6 +35,7 @@ class Course:
         self.observer = observer or Observer()
         self.objective = np.inf
         self.bound = bound
+        self.bound_source: BoundSource = "recomputed"
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
@@ -77,13 +79,18 @@ class Course:
             self.stopped_by = "time"
         return bool(self.stopped_by)
 
-    def raise_bound(self, bound: float) -> None:
-        """Take note of a proven bound on the objective of all safe solutions."""
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound on the objective of all safe solutions.
+
+        Args:
+            bound: No safe solution loses less.
+            source: `solver` where a branch-and-bound solver says so and nothing else shows it.
+        """
         if bound >= self.objective - 1e-9 * abs(self.objective):
             # What is left is rounding.
             bound = self.objective
         if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
-            self.bound = bound
+            self.bound, self.bound_source = bound, source
             self.note()
             self.observer.on_bound(self.seconds, bound)
 
@@ -104,6 +111,7 @@ class Course:
         return Report(
             objective=objective,
             bound=self.bound,
+            bound_source=self.bound_source,
             seconds=self.seconds,
             iterations=self.iterations,
             cuts=self.cut_count,

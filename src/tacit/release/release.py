@@ -119,8 +119,10 @@ class Release:
     def summary_rows(self) -> dict[str, str]:
         """The lines of `summary`, each under its name."""
         outcome, problem = self.papers.outcome, self.papers.problem
-        gap = outcome.report.gap
-        quality = {} if gap is None else {"gap": f"{gap:.3%} to the proven bound"}
+        report = outcome.report
+        quality = {}
+        if report.gap is not None:
+            quality = {"gap": f"{report.gap:.3%} to the {report.bound_name}"}
         names = " x ".join(self.published.codes)
         linked = len(self.published.grids)
         if linked > 1:

@@ -138,7 +138,7 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
         rows["sensitive"] = counted(len(release.papers.problem.sensitive))
     gap = outcome.report.gap
     if gap is not None:
-        rows["gap to the proven bound"] = percent(max(gap, 0.0))
+        rows[f"gap to the {outcome.report.bound_name}"] = percent(max(gap, 0.0))
     return rows
 
 
@@ -149,7 +149,7 @@ def _protection(release: Release, confidential: bool) -> str:
     if confidential:
         report = papers.outcome.report
         if report.objective is not None:
-            rows["objective"] = f"{report.objective:.10g}, proven bound {report.bound:.10g}"
+            rows["objective"] = f"{report.objective:.10g}, {report.bound_name} {report.bound:.10g}"
         rows["search"] = (
             f"{report.iterations} iteration{'s' * (report.iterations != 1)}, {report.cuts} "
             f"cut{'s' * (report.cuts != 1)}"

@@ -21,6 +21,7 @@ from tacit.methods.course import Course
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.witnesses import Witnesses
 from tacit.observer import Observer
+from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 
@@ -119,11 +120,11 @@ class Search(Course):
         """The objective of a pattern."""
         return float(self.problem.weight[hidden].sum())
 
-    def raise_bound(self, bound: float) -> None:
-        """Take note of a proven bound on the objective of all safe patterns."""
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
         if self._integral:
             bound = float(np.ceil(bound - 1e-6))
-        super().raise_bound(bound)
+        super().raise_bound(bound, source)
 
     def nothing_better(self) -> None:
         """Take note that no pattern lies below the cutoff: there is none better, or none."""
