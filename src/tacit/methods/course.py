@@ -9,7 +9,7 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import BoundSource, Outcome, Report, Status, TracePoint
+from tacit.outcome import TINY, BoundSource, Outcome, Report, Status, TracePoint
 
 
 class Course:
@@ -65,7 +65,7 @@ class Course:
         """The gap that a solution with this objective would have."""
         if not np.isfinite(objective):
             return np.inf
-        return (objective - self.bound) / max(abs(objective), 1e-10)
+        return (objective - self.bound) / max(abs(objective), TINY)
 
     def finished(self) -> bool:
         """Is it time to stop? If so, `stopped_by` says why."""

@@ -100,6 +100,7 @@ def _first_senses(search: Search) -> Floats | None:
         replace(search.model, norm="l1"),
         search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
         search.quiet_observer(),
+        units=search.units,
         kept=search.kept,
         most=search.most,
     )
@@ -152,7 +153,8 @@ def _tangents(search: Search, squares: Squares) -> None:
                 search.stopped_by = "infeasible"
             return
         if np.isfinite(found.bound):
-            search.raise_bound(min(curve.worth(found.settled_bound), search.objective))
+            bound = min(curve.worth(found.settled_bound), search.objective)
+            search.raise_bound(bound, "solver")
         if found.x is None:
             return
         z = program.deviations(found.x[: program.rows.shape[1]])
@@ -231,7 +233,7 @@ class _Curve:
 
         def watch(so_far: WholeSolution) -> bool:
             if np.isfinite(so_far.bound):
-                search.raise_bound(min(self.worth(so_far.bound), search.objective))
+                search.raise_bound(min(self.worth(so_far.bound), search.objective), "solver")
             return search.finished()
 
         return self._mip.minimise(

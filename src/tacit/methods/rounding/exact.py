@@ -56,7 +56,7 @@ def milp(search: Search, *, first: bool = False) -> None:
     if answer.status == "infeasible":
         search.impossible = search.candidate is None
     elif answer.status == "optimal" and search.candidate is not None:
-        search.raise_bound(answer.settled_bound)
+        search.raise_bound(answer.settled_bound, "solver")
     search.pressed()
 
 
@@ -66,4 +66,4 @@ def take(search: Search, answer: WholeSolution) -> None:
         counts = search.lattice.counts_of(np.round(answer.x))
         search.offer(np.round(counts).astype(np.int64))
     if np.isfinite(answer.bound):
-        search.raise_bound(min(answer.bound, search.objective))
+        search.raise_bound(min(answer.bound, search.objective), "solver")
