@@ -16,7 +16,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.milp import branch_and_bound
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.quadratic import Squares
+from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
@@ -35,7 +35,11 @@ def benders(search: Search) -> None:
     seen: set[bytes] = set()
     program = SenseProgram(search)
     squares = Squares(search) if model.norm == "l2" else None
-    if squares is None:
+    if squares is not None:
+        z = first_senses(search)
+        if z is not None:
+            search.offer(z)
+    else:
         first_tables(search, program)
         if not search.finished():
             relax(search)

@@ -25,8 +25,8 @@ from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 _SNAP = 1e-6
 """Deviations this close to a multiple of one half, as a share of the usual level, become one."""
 
-_NOTICED = 0.1
-"""Noise of this many units keeps a table from being whole."""
+_NOTICED = 0.01
+"""Relations missed by this many units keep a table from being made whole cell by cell."""
 _REPAIR = 0.1
 """Share of the time for making tables whole."""
 _LAST = 0.05
@@ -46,6 +46,7 @@ class Search(Course):
         values: The table that they make, in units.
         unfinished: Where whole units are asked for, the closest table met so far that is not of
             whole units, as deviations; None without one.
+        backstop: A safe table of whole units, as deviations, for want of a better at the end.
         rng: Random numbers by the user's seed.
     """
 
@@ -69,6 +70,7 @@ class Search(Course):
         self.best: Floats | None = None
         self.values: Floats | None = None
         self.unfinished: Floats | None = None
+        self.backstop: Floats | None = None
         self.rng = np.random.default_rng(options.seed)
         self._tolerance = max(tolerance, TOLERANCE)
         self._low, self._high = -model.down, model.up
@@ -139,6 +141,8 @@ class Search(Course):
         self.unfinished = self._refined(self.unfinished)
         found = self._made_whole_at_last(self.unfinished)
         if found is None or not self.fits(found, integer=True):
+            found = self.backstop
+        if found is None:
             self.objective = np.inf
             return
         self.best, self.values = found, self._table(found)
@@ -205,7 +209,7 @@ class Search(Course):
     def _refined(self, z: Floats) -> Floats:
         """Deviations that are known better than to the noise of solvers, if that is needed."""
         z = self._clipped(z)
-        if _SNAP * self.model.unit < _NOTICED:
+        if np.abs(self.model.A @ z).max(initial=0.0) < _NOTICED:
             return z
         return self._balanced(self._snapped(z))
 
@@ -227,9 +231,11 @@ class Search(Course):
                 break
             low, high = model.limits(model.senses(z))
             room = np.minimum(z - low, high - z)
-            free = np.flatnonzero((room > 1e-3 * model.unit) & (z != 0))
-            part: Any = sparse.csc_array(model.columns[:, free])
-            change = lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
+            free = np.flatnonzero((room > 1e-3 * min(model.unit, 1.0)) & (z != 0))
+            # Cells with more room take more of what is missing.
+            share = np.minimum(room[free] / model.unit, 1.0)
+            part: Any = model.columns[:, free] @ sparse.diags_array(share)
+            change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
             z[free] -= np.clip(change, -room[free], room[free])
         return z
 
