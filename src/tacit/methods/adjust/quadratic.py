@@ -78,11 +78,10 @@ def quadratic(search: Search, *, descend: bool) -> None:
     if z is None:
         _tangents(search, squares)
         return
-    found = squares.solve(model.senses(z))
-    if found is None:
-        # Safe all the same, unless there was none to begin with.
+    if not is_given:
         search.offer(z)
-    else:
+    found = squares.solve(model.senses(z))
+    if found is not None:
         search.offer(found[0])
         if is_given:
             search.raise_bound(_bound(search, found[1]))
