@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
+from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
@@ -19,6 +20,8 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Report, Status
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
+_LEAST = 0.5
+"""Seconds for an audit that must take place after the time is up."""
 _NOT_ADDITIVE = (
     "rounded at random cell by cell: every expected value is the true one, but the published "
     "values do not add up"
@@ -100,8 +103,12 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     observer = observer or Observer()
     observer.on_start("round")
     search = Search(problem, chosen, attackers, observer)
+    outcome = None
     if chosen.algorithm == "random":
-        outcome = _random(search, weight)
+        with search.clock:
+            # Nothing comes after the audit that time would have to be kept for.
+            search.clock.reserve = 0.0
+            outcome = _random(search, weight)
     else:
         reasons: list[str] = []
         try:
@@ -110,10 +117,23 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         except KeyboardInterrupt:
             search.stopped_by = "user"
         if search.candidate is not None and (search.stopped_by == "user" or search.clock.ran_out):
-            search.confirm()
+            _confirm_at_last(search)
         outcome = _outcome(search, reasons)
+    if outcome is None:
+        search.stopped_by = "time"
+        outcome = _outcome(search, [])
     observer.on_end(outcome)
     return outcome
+
+
+def _confirm_at_last(search: Search) -> None:
+    """Have the last candidate audited in the time that was kept for it."""
+    try:
+        with Clock(max(search.options.time_limit - search.seconds, _LEAST)):
+            search.confirm()
+    except TimeUpError:
+        # Whatever was safe before still is.
+        pass
 
 
 def _weights(problem: Problem, weights: Any) -> Floats:
