@@ -23,6 +23,8 @@ from tacit.problem import Booleans, Floats, Integers
 
 _STEPS = 100_000
 """Steps to divide the sensitive cells of one relation."""
+_ALL_STEPS = 20_000_000
+"""Steps for all relations together: some tenths of a second."""
 _HAIR = 1e-6
 """Bounds this little below a whole number are meant to be one."""
 _WIDEST = 1e6
@@ -51,7 +53,7 @@ def smallest_sides(
         first.astype(np.int64),
         np.abs(c) * np.where(c > 0, rise, fall),
         np.abs(c) * np.where(c > 0, fall, rise),
-        _STEPS,
+        max(1000, min(_STEPS, _ALL_STEPS // max(A.shape[0], 1))),
     )
 
 

@@ -21,7 +21,7 @@ _FINEST = 22
 """Powers of ten up to this one are exact as floating-point numbers."""
 _LARGEST = 2.0**50
 """Whole numbers up to this one can be added up without rounding."""
-_FINE = 1e-7
+_FINE = 1e-9
 """Where no unit is given by the data, it is at most this share of the smallest level."""
 _COARSEST = 1e-2
 """A unit that is a larger share of the smallest level is of no use."""
