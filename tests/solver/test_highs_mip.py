@@ -219,17 +219,18 @@ class _Deaf:
 def test_a_solver_that_does_not_end_is_left_behind() -> None:
     """Nobody waits for it, the process need not either, and the model is not used again."""
     model = Cover(2).model()
+    before = solvers_left_behind()
     model._highs = deaf = _Deaf(model._highs)
     try:
         found = model.minimise(seconds=0.01)
         assert (found.status, found.x) == ("stopped", None)
-        assert solvers_left_behind()
-        assert all(thread.daemon for thread in threading.enumerate() if "highs" in thread.name)
+        assert solvers_left_behind() == before + 1
+        assert all(thread.daemon for thread in threading.enumerate() if thread.name == "HiGHS")
         with pytest.raises(SolverError, match="not come back"):
             model.minimise(seconds=1)
     finally:
         deaf.release.set()
     for thread in threading.enumerate():
-        if "highs" in thread.name:
+        if thread.name == "HiGHS":
             thread.join()
-    assert not solvers_left_behind()
+    assert solvers_left_behind() == 0

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import highspy
 import numpy as np
@@ -29,12 +30,6 @@ _GRACE = 2.0
 """Seconds that the solver has to end when it is told to."""
 _LEAST_GRACE = 0.3
 """Seconds that it has where the time of the caller is up."""
-_THREAD = "tacit-highs"
-
-
-def solvers_left_behind() -> bool:
-    """Whether a solver that was told to end is still running."""
-    return any(thread.name == _THREAD for thread in threading.enumerate())
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +217,8 @@ class _Run:
 
     def wait(self, watch: Watcher | None, seconds: float) -> None:
         """Run to the end or so long; what interrupts the waiting ends the run."""
-        threading.Thread(target=self._run, name=_THREAD, daemon=True).start()
+        threading.Thread(target=self._run, name="HiGHS", daemon=True).start()
+        _runs.add(self)
         end = clock.now() + seconds
         try:
             while not self._end.wait(_PAUSE):
@@ -243,6 +239,14 @@ class _Run:
         now = self.so_far("running")
         is_new, self._reported = now.x is not self._reported, now.x
         return now if is_new else WholeSolution("running", None, now.objective, now.bound)
+
+
+_runs: WeakSet[_Run] = WeakSet()
+
+
+def solvers_left_behind() -> int:
+    """How many solvers are still running; once all calls have returned, nobody waits for them."""
+    return sum(not run.has_ended for run in _runs)
 
 
 _STATUS = {

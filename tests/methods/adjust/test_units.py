@@ -97,10 +97,11 @@ def test_data_without_a_unit_are_rounded_to_one(scale: float, norm: Any) -> None
 def test_any_magnitude(scale: float, decimals: int, algorithm: Any) -> None:
     """Tables near 1e12 and near 1e-9 are adjusted like all others."""
     problem = table(2, scale, decimals)
+    before = solvers_left_behind()
     outcome = adjust(problem, algorithm=algorithm, time_limit=5)
     assert outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
     assert outcome.audit.safe
-    assert not solvers_left_behind()
+    assert solvers_left_behind() <= before
     x = published(outcome)
     assert (x == np.round(x, decimals)).all()
     if algorithm != "descent":
