@@ -39,6 +39,7 @@ class Course:
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
+        self._recomputed = bound
         self._trace: list[TracePoint] = []
 
     @property
@@ -91,15 +92,27 @@ class Course:
             bound = self.objective
         if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
             self.bound, self.bound_source = bound, source
+            if source == "recomputed":
+                self._recomputed = bound
             self.note()
             self.observer.on_bound(self.seconds, bound)
 
     def better(self, objective: float) -> None:
         """Take note of a better solution, which the caller keeps."""
-        # Two sums of the same terms may differ in the last digit.
-        self.objective = max(objective, self.bound)
+        self.objective = self.above_bound(objective)
         self.note()
         self.observer.on_solution(self.seconds, self.objective)
+
+    def above_bound(self, objective: float) -> float:
+        """The objective of a safe solution, where rounding alone puts it below the bound.
+
+        A solution well below the bound of a solver shows that the solver is wrong: what was
+        recomputed is then all that is known.
+        """
+        is_refuted = objective < self.bound - 1e-9 * abs(self.bound)
+        if is_refuted and self.bound_source == "solver":
+            self.bound, self.bound_source = min(self._recomputed, objective), "recomputed"
+        return max(objective, self.bound)
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace."""

@@ -253,7 +253,7 @@ def _outcome(search: Search, reasons: list[str]) -> Outcome:
             exposed=tuple(search.exposed),
         )
     lattice = search.lattice
-    objective = max(lattice.cost_of(search.best), search.bound)
+    objective = search.above_bound(lattice.cost_of(search.best))
     reached = search.gap_of(objective) <= options.gap
     more = lattice.steps > options.steps
     return Outcome(

@@ -94,7 +94,7 @@ class Search(Course):
         self.candidate = None
         self.impossible = False
         self.objective = np.inf
-        self.bound = 0.0
+        self.bound, self.bound_source, self._recomputed = 0.0, "recomputed", 0.0
         self.raise_bound(lattice.nearest_cost)
 
     def offer(self, counts: Integers) -> bool:
@@ -105,7 +105,7 @@ class Search(Course):
         if not self.programme.meets_cuts(counts):
             return False
         self.candidate = counts
-        self.objective = max(cost, self.bound)
+        self.objective = self.above_bound(cost)
         if not len(self.problem.sensitive):
             # Nothing can be exposed.
             self.better(cost)
