@@ -1,10 +1,15 @@
-"""Model (18) of paper 003 as printed, given to HiGHS and to SCIP without any help."""
+"""Model (18) of paper 003 as printed, given to HiGHS and to SCIP without any help.
+
+What they hand back is checked in rational numbers: a binary column that is 0 but for a tolerance,
+times a large bound, leaves a sensitive cell where it must not be.
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from pyscipopt import Eventhdlr, Model, quicksum
@@ -57,9 +62,65 @@ class Plain:
             np.arange(2 * n + k) >= 2 * n,
         )
 
+    def deviations(self, x: Floats | None) -> Floats | None:
+        """The deviations that a vector stands for."""
+        n = (len(self.cost) - int(self.whole.sum())) // 2
+        return None if x is None else x[:n] - x[n : 2 * n]
 
-def run_highs(plain: Plain, seconds: float, seed: int) -> tuple[list[TracePoint], str]:
-    """HiGHS on the model: what it knew when, and how it ended."""
+
+class PeerRun(NamedTuple):
+    """What a solver knew when, how it ended, and its deviations (None without any)."""
+
+    trace: list[TracePoint]
+    ended: str
+    deviations: Floats | None
+
+
+def level_met(problem: Problem, deviations: Floats) -> float:
+    """The smallest share of its level, either way, by which a sensitive cell deviates; 1 is safe.
+
+    Nothing is rounded: deviations are taken as the rational numbers that they are.
+    """
+    worst = Fraction(1)
+    for place, cell in enumerate(problem.sensitive.tolist()):
+        z = Fraction(float(deviations[cell]))
+        sides = [(z, problem.upper_level[place]), (-z, problem.lower_level[place])]
+        shares = [moved / Fraction(float(level)) for moved, level in sides if level > 0]
+        if shares:
+            worst = min(worst, max(shares))
+    return float(max(worst, Fraction(0)))
+
+
+def relations_missed(problem: Problem, deviations: Floats) -> float:
+    """By how much the deviations miss a relation at most, as a share of the smallest level."""
+    A = problem.relations
+    missed = Fraction(0)
+    for row in range(A.shape[0]):
+        entries = range(A.indptr[row], A.indptr[row + 1])
+        total = sum(
+            Fraction(float(A.data[entry])) * Fraction(float(deviations[A.indices[entry]]))
+            for entry in entries
+        )
+        missed = max(missed, abs(Fraction(total)))
+    levels = np.append(problem.lower_level, problem.upper_level)
+    least = float(np.min(levels[levels > 0], initial=np.inf))
+    return 0.0 if np.isinf(least) else float(missed / Fraction(least))
+
+
+def verdict(problem: Problem, deviations: Floats | None, tolerance: float = 1e-6) -> str:
+    """Whether a solver's table may be published: `safe`, or what is wrong with it."""
+    if deviations is None:
+        return ""
+    met, missed = level_met(problem, deviations), relations_missed(problem, deviations)
+    if met < 1 - tolerance:
+        return f"EXPOSED: {met:.3g} of a level"
+    if missed > tolerance:
+        return f"NOT ADDITIVE: by {missed:.3g} levels"
+    return "safe"
+
+
+def run_highs(plain: Plain, seconds: float, seed: int) -> PeerRun:
+    """HiGHS on the model."""
     began = time.monotonic()
     trace: list[TracePoint] = []
 
@@ -80,7 +141,7 @@ def run_highs(plain: Plain, seconds: float, seed: int) -> tuple[list[TracePoint]
     )
     found = mip.minimise(seconds=seconds, gap=1e-4, watch=note)
     note(found)
-    return trace, found.status
+    return PeerRun(trace, found.status, plain.deviations(found.x))
 
 
 class _Listener(Eventhdlr):
@@ -114,8 +175,8 @@ def _known(model: Any, began: float) -> TracePoint:
     )
 
 
-def run_scip(plain: Plain, seconds: float, seed: int) -> tuple[list[TracePoint], str]:
-    """SCIP on the model: what it knew when, and how it ended."""
+def run_scip(plain: Plain, seconds: float, seed: int) -> PeerRun:
+    """SCIP on the model."""
     model = Model("plain")
     model.hideOutput()
     model.setParams(
@@ -148,4 +209,8 @@ def run_scip(plain: Plain, seconds: float, seed: int) -> tuple[list[TracePoint],
     model.includeEventhdlr(_Listener(trace, began), "trace", "keeps the trace")
     model.optimize()
     trace.append(_known(model, began))
-    return trace, str(model.getStatus())
+    x = None
+    if model.getNSols() > 0:
+        best = model.getBestSol()
+        x = np.array([model.getSolVal(best, variable) for variable in variables])
+    return PeerRun(trace, str(model.getStatus()), plain.deviations(x))

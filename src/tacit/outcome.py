@@ -96,6 +96,8 @@ def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
     object.__setattr__(holder, name, array)
 
 
+TINY = 1e-300
+"""What gaps are divided by where an objective is 0: objectives may be of any magnitude."""
 BoundSource: TypeAlias = Literal["recomputed", "solver"]
 """Who vouches for a bound: tacit's own arithmetic, or a branch-and-bound solver alone."""
 
@@ -143,10 +145,10 @@ class Report:
 
     @property
     def gap(self) -> float | None:
-        """(objective - bound) / max(|objective|, 1e-10), or None without a solution."""
+        """(objective - bound) / |objective|, or None without a solution."""
         if self.objective is None:
             return None
-        return (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+        return (self.objective - self.bound) / max(abs(self.objective), TINY)
 
     @property
     def bound_name(self) -> str:

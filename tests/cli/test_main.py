@@ -174,3 +174,22 @@ def test_a_reader_who_goes_away_is_no_error() -> None:
     os.close(writing)
     assert found.returncode == 128 + signal.SIGPIPE
     assert found.stderr == ""
+
+
+def test_nothing_outlives_a_command() -> None:
+    """A solver that does not end is not waited for; what was printed and the exit code remain."""
+    code = (
+        "import sys, threading, time\n"
+        "from tacit.cli.main import main\n"
+        "from tacit.solver import highs_mip\n"
+        "endless = lambda: [time.sleep(0.1) for _ in iter(int, 1)]\n"
+        "threading.Thread(target=endless).start()\n"
+        "highs_mip.solvers_left_behind = lambda: 1\n"
+        "sys.argv = ['tacit', 'versions']\n"
+        "sys.exit(main())\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert found.returncode == 0, found.stderr
+    assert f"tacit {__version__}" in " ".join(found.stdout.split())

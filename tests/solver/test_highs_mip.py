@@ -7,12 +7,14 @@ import threading
 import time
 from typing import Any
 
+import highspy
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import LinearConstraint
 
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.errors import SolverError
+from tacit.solver.highs_mip import HighsMip, WholeSolution, solvers_left_behind
 from tests.solver.programmes import Cover, values
 
 
@@ -153,3 +155,39 @@ def test_same_seed_same_vector() -> None:
     """Two runs with the same seed return the same vector."""
     first, second = (Cover(3).model(seed=7).minimise(seconds=20) for _ in range(2))
     assert np.array_equal(values(first), values(second))
+
+
+class _Deaf:
+    """HiGHS as it is in propagation without end: it hears of no limit."""
+
+    def __init__(self, highs: Any):
+        self._highs = highs
+        self.release = threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._highs, name)
+
+    def run(self) -> Any:
+        """Come back when released."""
+        self.release.wait()
+        return highspy.HighsStatus.kOk
+
+
+def test_a_solver_that_does_not_end_is_left_behind() -> None:
+    """Nobody waits for it, the process need not either, and the model is not used again."""
+    model = Cover(2).model()
+    before = solvers_left_behind()
+    model._highs = deaf = _Deaf(model._highs)
+    try:
+        found = model.minimise(seconds=0.01)
+        assert (found.status, found.x) == ("stopped", None)
+        assert solvers_left_behind() == before + 1
+        assert all(thread.daemon for thread in threading.enumerate() if thread.name == "HiGHS")
+        with pytest.raises(SolverError, match="not come back"):
+            model.minimise(seconds=1)
+    finally:
+        deaf.release.set()
+    for thread in threading.enumerate():
+        if thread.name == "HiGHS":
+            thread.join()
+    assert solvers_left_behind() == 0

@@ -7,6 +7,7 @@ only while they run: `tacit --help` answers at once.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
 import re
@@ -88,7 +89,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments is not None:
+        return _run(list(arguments))
+    code = _run(sys.argv[1:])
+    _end_at_once_if_needed(code)
+    return code
+
+
+def _run(given: Sequence[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Labels may hold letters that a terminal does not know.
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -141,6 +149,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _command(name: str) -> Command:
     return cast(Command, import_module(f"tacit.cli.commands.{name}"))
+
+
+def _end_at_once_if_needed(code: int) -> None:
+    """End the process if a solver does not: nothing may outlive the command."""
+    solver = sys.modules.get("tacit.solver.highs_mip")
+    if solver is None or not solver.solvers_left_behind():
+        return
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def _give_up_stdout() -> None:

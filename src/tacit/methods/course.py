@@ -10,7 +10,7 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import BoundSource, Outcome, Report, Status, TracePoint
+from tacit.outcome import TINY, BoundSource, Outcome, Report, Status, TracePoint
 
 
 class Course:
@@ -43,6 +43,7 @@ class Course:
         self.cut_count = 0
         self.iterations = 0
         self.stopped_by = ""
+        self._recomputed = bound
         self._trace: list[TracePoint] = []
 
     @property
@@ -69,7 +70,7 @@ class Course:
         """The gap that a solution with this objective would have."""
         if not np.isfinite(objective):
             return np.inf
-        return (objective - self.bound) / max(abs(objective), 1e-10)
+        return (objective - self.bound) / max(abs(objective), TINY)
 
     def finished(self) -> bool:
         """Is it time to stop? If so, `stopped_by` says why."""
@@ -95,15 +96,27 @@ class Course:
             bound = self.objective
         if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
             self.bound, self.bound_source = bound, source
+            if source == "recomputed":
+                self._recomputed = bound
             self.note()
             self.observer.on_bound(self.seconds, bound * self.unit)
 
     def better(self, objective: float) -> None:
         """Take note of a better solution, which the caller keeps."""
-        # Two sums of the same terms may differ in the last digit.
-        self.objective = max(objective, self.bound)
+        self.objective = self.above_bound(objective)
         self.note()
         self.observer.on_solution(self.seconds, self.objective * self.unit)
+
+    def above_bound(self, objective: float) -> float:
+        """The objective of a safe solution, where rounding alone puts it below the bound.
+
+        A solution well below the bound of a solver shows that the solver is wrong: what was
+        recomputed is then all that is known.
+        """
+        is_refuted = objective < self.bound - 1e-9 * abs(self.bound)
+        if is_refuted and self.bound_source == "solver":
+            self.bound, self.bound_source = min(self._recomputed, objective), "recomputed"
+        return max(objective, self.bound)
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace."""

@@ -1,8 +1,9 @@
 """A persistent mixed-integer programme on HiGHS that can be watched and stopped.
 
 The solver runs in a thread of its own; whoever asked is told from time to time how far it got,
-in the thread that asked, and may end it. Within one of its linear programmes HiGHS listens to
-nothing but its time limit: if it does not end soon it is left behind, to end when it can.
+in the thread that asked, and may end it. In presolve and propagation HiGHS listens to nothing, not
+even to its time limit: if it does not end soon it is left behind, to end when it can. Its thread
+is a daemon, and `solvers_left_behind` tells a command line that it must not wait for it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 import highspy
 import numpy as np
 from scipy import sparse
 
+from tacit import clock
 from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
@@ -25,6 +28,8 @@ _PAUSE = 0.05
 """Seconds between two reports."""
 _GRACE = 2.0
 """Seconds that the solver has to end when it is told to."""
+_LEAST_GRACE = 0.3
+"""Seconds that it has where the time of the caller is up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +133,8 @@ class HighsMip(HighsModel):
             return self._nothing()
         check_time()
         self._check(self._highs.clearSolver(), "a fresh start")
-        self.set_option("time_limit", float(np.clip(min(seconds, time_left()), 0.01, 1e8)))
+        limit = float(np.clip(min(seconds, time_left()), 0.01, 1e8))
+        self.set_option("time_limit", limit)
         self.set_option("mip_rel_gap", gap)
         if start is not None:
             given = np.flatnonzero(~np.isnan(start)).astype(np.int32)
@@ -138,7 +144,7 @@ class HighsMip(HighsModel):
             )
         run = _Run(self._highs)
         try:
-            run.wait(watch)
+            run.wait(watch, limit)
         finally:
             self._left_behind = not run.has_ended
         return run.so_far("stopped") if self._left_behind else self._answer()
@@ -209,16 +215,18 @@ class _Run:
         if reply is not None and self._stop.is_set():
             reply.user_interrupt = True
 
-    def wait(self, watch: Watcher | None) -> None:
-        """Run to the end; what interrupts the waiting ends the run."""
-        threading.Thread(target=self._run, name="HiGHS").start()
+    def wait(self, watch: Watcher | None, seconds: float) -> None:
+        """Run to the end or so long; what interrupts the waiting ends the run."""
+        threading.Thread(target=self._run, name="HiGHS", daemon=True).start()
+        _runs.add(self)
+        end = clock.now() + seconds
         try:
             while not self._end.wait(_PAUSE):
-                if watch is not None and watch(self._report()):
+                if clock.now() >= end or (watch is not None and watch(self._report())):
                     break
         finally:
             self._stop.set()
-            self._end.wait(_GRACE)
+            self._end.wait(max(_LEAST_GRACE, min(_GRACE, time_left())))
         if self.has_ended and self._status in (None, highspy.HighsStatus.kError):
             raise SolverError("HiGHS refused to solve a mixed-integer programme")
 
@@ -231,6 +239,14 @@ class _Run:
         now = self.so_far("running")
         is_new, self._reported = now.x is not self._reported, now.x
         return now if is_new else WholeSolution("running", None, now.objective, now.bound)
+
+
+_runs: WeakSet[_Run] = WeakSet()
+
+
+def solvers_left_behind() -> int:
+    """How many solvers are still running; once all calls have returned, nobody waits for them."""
+    return sum(not run.has_ended for run in _runs)
 
 
 _STATUS = {

@@ -16,7 +16,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.milp import branch_and_bound
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.quadratic import Squares
+from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
@@ -35,7 +35,11 @@ def benders(search: Search) -> None:
     seen: set[bytes] = set()
     program = SenseProgram(search)
     squares = Squares(search) if model.norm == "l2" else None
-    if squares is None:
+    if squares is not None:
+        z = first_senses(search)
+        if z is not None:
+            search.offer(z)
+    else:
         first_tables(search, program)
         if not search.finished():
             relax(search)
@@ -60,10 +64,14 @@ def benders(search: Search) -> None:
                 if squares is None and not search.finished():
                     branch_and_bound(search, None)
                 return
-            master.add(prices, np.zeros(model.size), rules_out=True)
+            is_cut = master.add(prices, np.zeros(model.size), rules_out=True)
         else:
             search.offer(found[0])
-            master.add(found[1], found[2], rules_out=False)
+            is_cut = master.add(found[1], found[2], rules_out=False)
+        if not is_cut:
+            if squares is None and not search.finished():
+                branch_and_bound(search, None)
+            return
         search.cut_count += 1
         search.observer.on_cuts(search.seconds, search.cut_count)
         senses = None
@@ -129,21 +137,34 @@ class _Master:
             seed=search.options.seed,
         )
 
-    def add(self, prices: Floats, weight: Floats, *, rules_out: bool) -> None:
-        """A cut from prices of the relations: (20)."""
+    def add(self, prices: Floats, weight: Floats, *, rules_out: bool) -> bool:
+        """A cut from prices of the relations: (20); False if they say nothing."""
         search = self._search
         model = search.model
-        constant, rises, falls = sense_bounds(model, prices, weight)
+        constant, rises, falls = sense_bounds(model, prices, weight, search.objective)
         both = model.may_rise & model.may_fall
-        constant += float(np.where(model.may_fall, falls, 0.0).sum())
-        constant += float(np.where(model.may_fall, 0.0, rises)[~model.may_fall].sum())
-        slope = np.where(both, np.where(both, rises, 0.0) - np.where(both, falls, 0.0), 0.0)
+        constant += float(np.where(both, 0.0, np.where(model.may_rise, rises, falls)).sum())
+        if not np.isfinite(constant):
+            return False
+        rises, falls = np.where(both, rises, 0.0), np.where(both, falls, 0.0)
+        # Where a cell has no limit on a side, the cut must ask for nothing if it goes there:
+        # no more than the bound that holds anyhow, whatever all other cells add.
+        floor = 0.0 if rules_out else search.bound
+        most = np.maximum(rises, falls)
+        if not np.isfinite(most).all():
+            return False
+        nothing = floor - constant - (most.sum() - most)
+        rises = np.where(np.isfinite(rises), rises, np.minimum(nothing, falls))
+        falls = np.where(np.isfinite(falls), falls, np.minimum(nothing, rises))
+        constant += float(falls.sum())
+        slope = rises - falls
         scale = self._scale
         if rules_out:
             # Costs are nothing here: what the senses add up to may not be positive.
             scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), 1e-300)
         row: Any = sparse.csr_array(np.append(-slope / scale, 0.0 if rules_out else 1.0)[None, :])
         self._mip.add_rows(row, np.array([constant / scale - 1e-9]), np.full(1, np.inf))
+        return True
 
     def senses(self) -> Booleans | None:
         """The most promising senses; None at the end of the search."""
@@ -163,7 +184,7 @@ class _Master:
             if search.best is None:
                 search.stopped_by = "infeasible"
             else:
-                search.raise_bound(search.objective)
+                search.raise_bound(search.objective, "solver")
                 search.finished()
             return None
         self._note(found.settled_bound)
@@ -173,4 +194,5 @@ class _Master:
 
     def _note(self, bound: float) -> None:
         if np.isfinite(bound):
-            self._search.raise_bound(min(bound * self._scale, self._search.objective))
+            bound = min(bound * self._scale, self._search.objective)
+            self._search.raise_bound(bound, "solver")

@@ -21,6 +21,8 @@ def faults(
 ) -> list[str]:
     """What is wrong with an adjusted table; empty if it may be published.
 
+    Levels are held to this module's tolerance, whatever the table itself is allowed.
+
     Args:
         problem: The true table.
         values: The adjusted one.
@@ -31,15 +33,17 @@ def faults(
     """
     a, x = problem.value, values
     found = []
-    size = np.maximum(np.maximum(np.abs(x), np.abs(a)), 1.0)
+    size = np.maximum(np.abs(x), np.abs(a))
     terms = np.asarray(abs(problem.relations) @ np.maximum(np.abs(x), np.abs(a)))
     terms = terms + np.abs(problem.rhs)
     # The true table may itself miss its relations by a hair.
-    missed = np.maximum(tolerance * terms, 1.001 * np.abs(problem.residual()))
+    own = problem.residual()
+    missed = np.maximum(tolerance * terms, 1.001 * np.abs(own))
+    is_broken = np.abs(problem.residual(x)) > missed
     if integer:
         # Sums of whole numbers hold or do not, however large they are.
-        missed = np.minimum(missed, 0.25)
-    broken = np.flatnonzero(np.abs(problem.residual(x)) > missed)
+        is_broken |= np.abs(problem.residual(x) - own) > 0.25
+    broken = np.flatnonzero(is_broken)
     if len(broken):
         found.append(f"relation {broken[0]} does not hold")
 
@@ -60,8 +64,8 @@ def faults(
     up = np.maximum(problem.upper_level, problem.sliding_level)
     down = np.maximum(problem.lower_level, problem.sliding_level)
     # A side without a level is no way out, unless there is none on either side.
-    reached_above = (up > 0) & (moved >= up * (1 - tolerance) - blur)
-    reached_below = (down > 0) & (-moved >= down * (1 - tolerance) - blur)
+    reached_above = (up > 0) & (moved >= up * (1 - TOLERANCE) - blur)
+    reached_below = (down > 0) & (-moved >= down * (1 - TOLERANCE) - blur)
     near = np.zeros(problem.cell_count, bool)
     near[s] = ((up > 0) | (down > 0)) & ~reached_above & ~reached_below
     report(near, "too close to its true value")

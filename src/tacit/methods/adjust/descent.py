@@ -16,6 +16,8 @@ from tacit.solver.highs_mip import HighsMip, WholeSolution
 
 _SECONDS = 2.0
 """Time for one block."""
+_COUNTED = 1000.0
+"""Blocks are solved in whole units where the usual level has at most so many."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
 
@@ -111,7 +113,8 @@ class Blocks:
             inside=inside,
             held=search.best,
             cutoff=search.objective,
-            whole=model.integer,
+            # Beyond that, whole units are found sooner by rounding what is closest.
+            whole=model.integer and model.unit <= _COUNTED,
         )
         began = search.seconds
         found = _solved(program, search.best, min(seconds, _SECONDS), search)

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from tacit.clock import Clock, TimeUpError, check_time
+from tacit.errors import SolverError
 from tacit.methods.adjust.domains import Domains
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.program import Program
@@ -32,6 +34,7 @@ def obstacles(search: Search) -> list[str]:
     state = domains.copy()
     stuck = []
     for cell in range(len(model.sensitive)):
+        check_time()
         possible = False
         for rises in (True, False):
             if not (model.may_rise if rises else model.may_fall)[cell]:
@@ -91,6 +94,9 @@ def reasons_together(search: Search) -> list[str]:
 def _fewest(search: Search) -> Integers | None:
     """The fewest sensitive cells to leave out so that a table exists; None if not found."""
     model = search.model
+    seconds = min(_SECONDS, search.options.time_limit - search.seconds)
+    if seconds <= 0:
+        return None
     # What is closest does not matter, and the rows of senses are then the last ones.
     program = Program(replace(model, norm="l1"), polygons=False, whole=model.integer)
     unit = 1.0 if model.integer else model.unit
@@ -121,7 +127,12 @@ def _fewest(search: Search) -> Integers | None:
         whole=np.append(program.whole, np.ones(k, bool)),
         seed=search.options.seed,
     )
-    found = mip.minimise(seconds=min(_SECONDS, max(1.0, search.seconds_left)))
-    if found.x is None:
+    found = None
+    try:
+        with Clock(seconds):
+            found = mip.minimise(seconds=seconds)
+    except (SolverError, TimeUpError):
+        pass
+    if found is None or found.x is None:
         return None
     return np.flatnonzero(found.x[width:] > 0.5)

@@ -41,17 +41,22 @@ def branch_and_bound(
     polygons: Booleans | bool = True if relaxation is None else relaxation.tight
     asks_scip = search.options.solver == "scip"
     if not (search.model.integer and asks_scip):
-        is_settled = _solve(search, polygons, until, whole=False)
+        is_settled = _solve(search, _program(search, polygons, whole=False), until)
         if not (search.model.integer and is_settled) or search.finished():
             return
-    _solve(search, polygons, until, whole=True)
+    program = _program(search, polygons, whole=True)
+    if asks_scip or program.asks_for_whole:
+        _solve(search, program, until)
 
 
-def _solve(search: Search, polygons: Booleans | bool, until: float, *, whole: bool) -> bool:
-    """Solve the whole programme, perhaps in whole numbers; True if nothing is left to find."""
-    program = Program(
+def _program(search: Search, polygons: Booleans | bool, *, whole: bool) -> Program:
+    return Program(
         search.model, polygons=polygons, held=search.best, cutoff=search.objective, whole=whole
     )
+
+
+def _solve(search: Search, program: Program, until: float) -> bool:
+    """Solve the whole programme; True if nothing is left to find."""
     if search.options.solver == "scip":
         from tacit.methods.adjust.scip import minimise_with_scip
 
@@ -87,7 +92,7 @@ def _solve(search: Search, polygons: Booleans | bool, until: float, *, whole: bo
             search.stopped_by = "infeasible"
         else:
             # Nothing is closer than the best.
-            search.raise_bound(search.objective)
+            search.raise_bound(search.objective, "solver")
         return False
     take_note(search, program, found.x, found.settled_bound)
     return found.status == "optimal"
@@ -99,4 +104,4 @@ def take_note(search: Search, program: Program, x: Floats | None, bound: float) 
         search.offer(program.deviations(x))
     if np.isfinite(bound):
         # Solvers cut off what is no better than the start.
-        search.raise_bound(min(program.worth(bound), search.objective))
+        search.raise_bound(min(program.worth(bound), search.objective), "solver")

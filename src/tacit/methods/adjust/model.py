@@ -97,6 +97,20 @@ class Adjustment:
             return float(np.max(self.weight * size, initial=0.0))
         return float(self.weight @ (size if self.norm == "l1" else size * size))
 
+    def farthest(self, cutoff: float) -> Floats:
+        """How far each cell moves at most in a table that costs less; inf where nothing tells."""
+        if not np.isfinite(cutoff):
+            return np.full(self.size, np.inf)
+        least = np.zeros(self.size)
+        least[self.sensitive] = self.level
+        spare = np.full(self.size, cutoff)
+        if self.norm == "l1":
+            # All other cells cost at least what their levels do.
+            spare += self.weight * least - self.weight @ least
+        with np.errstate(divide="ignore", invalid="ignore"):
+            most = np.where(self.weight > 0, spare * (1 + 1e-6) / self.weight, np.inf)
+        return np.maximum(np.sqrt(most) if self.norm == "l2" else most, least)
+
     def senses(self, z: Floats) -> Booleans:
         """Which sensitive cells rise."""
         own = z[self.sensitive]

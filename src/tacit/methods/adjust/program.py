@@ -23,8 +23,12 @@ from tacit.problem import Booleans, Floats, Integers
 
 _STEPS = 100_000
 """Steps to divide the sensitive cells of one relation."""
+_ALL_STEPS = 20_000_000
+"""Steps for all relations together: some tenths of a second."""
 _HAIR = 1e-6
 """Bounds this little below a whole number are meant to be one."""
+_WIDEST = 1e6
+"""Columns with a wider range are not asked to be whole; see `Search.offer` for who sees to it."""
 _FAR = 100.0
 """How far a cell without limits may move, in sums of all levels."""
 
@@ -49,7 +53,7 @@ def smallest_sides(
         first.astype(np.int64),
         np.abs(c) * np.where(c > 0, rise, fall),
         np.abs(c) * np.where(c > 0, fall, rise),
-        _STEPS,
+        max(1000, min(_STEPS, _ALL_STEPS // max(A.shape[0], 1))),
     )
 
 
@@ -146,7 +150,8 @@ class Program:
         self.whole = np.zeros(2 * n + m + k, bool)
         self.whole[2 * n + m :] = True
         if self._is_whole:
-            self.whole[: 2 * n] = True
+            # Where the range is wide, solvers tighten it by one unit at a time, without end.
+            self.whole[: 2 * n] = np.concatenate([up, down]) <= _WIDEST
         if model.norm == "linf":
             self.cost[: 2 * n] = 0.0
             self.cost = np.append(self.cost, 1.0)
@@ -157,23 +162,12 @@ class Program:
     def _largest(self, cutoff: float, weight: Floats) -> Floats:
         """How far each cell moves at most in a table that is closer than the best."""
         model = self._model
-        least = np.zeros(model.size)
-        least[model.sensitive] = model.level
+        most = model.farthest(cutoff)[self.inside]
         # Without any other limit: no closest table goes so far.
         far = np.full(len(weight), _FAR * max(float(model.level.sum()), model.unit))
         far = np.maximum(far, 2 * np.abs(self._held[self.inside]))
-        if not np.isfinite(cutoff):
-            finite = np.isfinite(model.up[self.inside]) & np.isfinite(model.down[self.inside])
-            return np.where(finite, np.inf, far)
-        spare = np.full(len(weight), cutoff)
-        power = 1.0
-        if model.norm == "l2":
-            power = 0.5
-        elif model.norm == "l1":
-            spare += weight * least[self.inside] - model.weight @ least
-        with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(weight > 0, (spare * (1 + 1e-6) / weight) ** power, far)
-        return np.maximum(most, least[self.inside])
+        finite = np.isfinite(model.up[self.inside]) & np.isfinite(model.down[self.inside])
+        return np.where(np.isfinite(most) | finite, most, far)
 
     def _fill_rows(self, polygons: Booleans | bool, push: Floats) -> None:
         model, A = self._model, self._A
@@ -240,6 +234,11 @@ class Program:
         """A value of the programme's objective in the true measure."""
         whole = objective * self.price * self._unit
         return whole if self._model.norm == "linf" else whole + self.offset
+
+    @property
+    def asks_for_whole(self) -> bool:
+        """Whether any deviation is asked to be whole."""
+        return bool(self.whole[: 2 * self._n].any())
 
     def deviations(self, x: Floats) -> Floats:
         """The deviations of all cells that a vector stands for."""

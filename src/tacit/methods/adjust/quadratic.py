@@ -16,6 +16,7 @@ from scipy import sparse
 from tacit.attack.shrink import essential_rows
 from tacit.errors import SolverError
 from tacit.methods.adjust.interior import least_squares
+from tacit.methods.adjust.milp import branch_and_bound
 from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
@@ -46,9 +47,12 @@ class Squares:
         model = self._search.model
         unit = model.unit
         low, high = model.limits(senses)
+        counted = model.weight[model.weight > 0]
+        # The method is at its best where curvatures are about 1.
+        price = float(np.median(counted)) if len(counted) else 1.0
         found = least_squares(
             self._A,
-            model.weight,
+            model.weight / price,
             low / unit,
             high / unit,
             is_over=self._search.out_of_time,
@@ -56,7 +60,7 @@ class Squares:
         if found is None:
             return None
         prices = np.zeros(model.A.shape[0])
-        prices[self._rows] = found[1] * unit
+        prices[self._rows] = found[1] * unit * price
         return found[0] * unit, prices
 
 
@@ -70,15 +74,14 @@ def quadratic(search: Search, *, descend: bool) -> None:
     squares = Squares(search)
     model = search.model
     is_given = not (model.may_rise & model.may_fall).any()
-    z = np.zeros(model.size) if is_given else _first_senses(search)
+    z = np.zeros(model.size) if is_given else first_senses(search)
     if z is None:
         _tangents(search, squares)
         return
-    found = squares.solve(model.senses(z))
-    if found is None:
-        # Safe all the same, unless there was none to begin with.
+    if not is_given:
         search.offer(z)
-    else:
+    found = squares.solve(model.senses(z))
+    if found is not None:
         search.offer(found[0])
         if is_given:
             search.raise_bound(_bound(search, found[1]))
@@ -94,16 +97,22 @@ def _bound(search: Search, prices: Floats) -> float:
     return constant + float(np.minimum(rises, falls).sum())
 
 
-def _first_senses(search: Search) -> Floats | None:
-    """A safe table that is close in absolute deviations."""
+def first_senses(search: Search) -> Floats | None:
+    """A safe table that is close in absolute deviations; it is also kept for want of a better."""
     linear = Search(
-        replace(search.model, norm="l1"),
+        replace(search.model, norm="l1", integer=search.units.decimals is not None),
         search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
         search.quiet_observer(),
+        units=search.units,
         kept=search.kept,
         most=search.most,
     )
     first_tables(linear, SenseProgram(linear))
+    if linear.best is None and linear.unfinished is not None:
+        branch_and_bound(linear, None, linear.seconds_left)
+    if linear.best is None:
+        return linear.unfinished
+    search.backstop = linear.best
     return linear.best
 
 
@@ -152,7 +161,8 @@ def _tangents(search: Search, squares: Squares) -> None:
                 search.stopped_by = "infeasible"
             return
         if np.isfinite(found.bound):
-            search.raise_bound(min(curve.worth(found.settled_bound), search.objective))
+            bound = min(curve.worth(found.settled_bound), search.objective)
+            search.raise_bound(bound, "solver")
         if found.x is None:
             return
         z = program.deviations(found.x[: program.rows.shape[1]])
@@ -231,7 +241,7 @@ class _Curve:
 
         def watch(so_far: WholeSolution) -> bool:
             if np.isfinite(so_far.bound):
-                search.raise_bound(min(self.worth(so_far.bound), search.objective))
+                search.raise_bound(min(self.worth(so_far.bound), search.objective), "solver")
             return search.finished()
 
         return self._mip.minimise(

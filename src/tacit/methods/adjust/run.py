@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, cast
 
@@ -16,13 +16,14 @@ from tacit.errors import InputError, ProblemError, TacitError
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
-from tacit.methods.adjust.search import DECIMALS, Search
+from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
+from tacit.methods.adjust.units import Units, decimals_of, in_fine_units, in_units
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, Values
-from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Integers, Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 
 _ALGORITHMS = {
     "auto": ("tacit.methods.adjust.auto", "auto"),
@@ -30,6 +31,14 @@ _ALGORITHMS = {
     "benders": ("tacit.methods.adjust.benders", "benders"),
     "descent": ("tacit.methods.adjust.descent", "descent"),
 }
+DECIMALS = (
+    "no table was found with as many decimals as the data have: published values have more, which "
+    "shows readers where values were changed"
+)
+NO_UNIT = (
+    "values have no common number of decimals: they are published with all their digits, which may "
+    "show readers where values were changed"
+)
 
 
 def adjust(
@@ -95,6 +104,7 @@ def adjust(
     >>> outcome.status.value, outcome.report.objective
     ('optimal', 20.0)
     """
+    clock = Clock(time_limit)
     expect_problem(problem)
     kept = cell_mask(problem, np.asarray(keep, np.int64) if np.size(keep) == 0 else keep, "keep")
     named = isinstance(weights, str)
@@ -113,69 +123,161 @@ def adjust(
         }
     )
     refuse(problem, tolerance)
-    weight = _weights(problem, weights, chosen.prefer_totals)
-    most = _limits(problem, limits)
-    is_whole = _is_whole(problem)
-    if chosen.integer and not is_whole:
+    run = _Run(
+        problem,
+        chosen,
+        observer or Observer(),
+        clock,
+        weight=_weights(problem, weights, chosen.prefer_totals),
+        most=_limits(problem, limits),
+        kept=kept | problem.must_publish,
+        senses=_senses(problem, senses),
+        tolerance=tolerance,
+    )
+    decimals = decimals_of(problem)
+    if chosen.integer and decimals != 0:
         _refuse_fractions(problem)
-    kept = kept | problem.must_publish
-    room = np.where(kept, 0.0, most)
-    # A value a hair outside its bounds has no room on that side.
-    up = np.minimum(np.maximum(problem.upper - problem.value, 0.0), room)
-    down = np.minimum(np.maximum(problem.value - problem.lower, 0.0), room)
-    given = _senses(problem, senses)
-    observer = observer or Observer()
-    observer.on_start("adjust")
-
-    def search_for(whole: bool, time_limit: float) -> Outcome:
-        model = build(problem, weight, up, down, norm=chosen.norm, integer=whole, senses=given)
-        if chosen.norm == "l2":
-            # The least squares have decimals; they are rounded at the end.
-            model = replace(model, integer=False)
-        limited = chosen.replace(time_limit=time_limit)
-        search = Search(model, limited, observer, kept=kept, most=most, tolerance=tolerance)
-        return _searched(search, whole=whole)
-
-    clock = Clock(chosen.time_limit)
-    outcome = search_for(is_whole if chosen.integer is None else chosen.integer, chosen.time_limit)
-    if chosen.integer is None and is_whole and outcome.status is Status.INFEASIBLE:
-        outcome = search_for(False, max(0.1, clock.left))
-        if outcome.solution is not None:
-            outcome = replace(outcome, message=DECIMALS)
-    observer.on_end(outcome)
+    run.observer.on_start("adjust")
+    outcome = run.outcome(decimals)
+    run.observer.on_end(outcome)
     return outcome
 
 
-def _searched(search: Search, *, whole: bool) -> Outcome:
-    options = search.options
-    may_have_decimals = options.integer is None
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One call of `adjust`: what was asked for, and the searches that it takes."""
 
-    def hopeless(reasons: list[str]) -> Outcome:
-        return infeasible("adjust", options.algorithm, options.seed, reasons, search.seconds)
+    problem: Problem
+    options: AdjustOptions
+    observer: Observer
+    clock: Clock
+    weight: Floats
+    most: Floats
+    kept: Booleans
+    senses: Integers | None
+    tolerance: float
 
-    try:
-        with search.clock:
-            reasons = obstacles(search)
-            if reasons:
-                return hopeless(reasons)
-            search.raise_bound(_certain(search))
-            if not _is_settled(search):
-                module, name = _ALGORITHMS[options.algorithm]
-                run = cast("Callable[[Search], None]", getattr(import_module(module), name))
-                run(search)
+    def outcome(self, decimals: int | None) -> Outcome:
+        """The outcome in units of the data, or in finer ones where there is none in those."""
+        options = self.options
+        first: Search | None = None
+        if options.integer is not False and decimals is not None:
+            first = self.search(in_units(self.problem, decimals))
+            outcome = self.searched(first)
+            has_ended = outcome.solution is not None or options.integer
+            if has_ended or (outcome.status is not Status.INFEASIBLE and first.unfinished is None):
+                return outcome
+        fine = in_fine_units(self.problem, decimals)
+        if first is not None and fine.decimals == decimals:
+            return outcome
+        search = self.search(fine)
+        start = None
+        if first is not None and first.unfinished is not None:
+            start = np.zeros(self.problem.cell_count)
+            start[first.model.cells] = first.unfinished * (first.units.step / fine.step)
+            start = start[search.model.cells]
+        outcome = self.searched(search, start)
+        if isinstance(outcome.solution, Values):
+            message = DECIMALS if first is not None else ""
+            if fine.decimals is None and (outcome.solution.value != self.problem.value).any():
+                message = NO_UNIT
+            outcome = replace(outcome, message=message)
+        return outcome
+
+    def search(self, units: Units) -> Search:
+        """A search for a table of whole units, if there are any."""
+        table, options = units.problem, self.options
+        room = np.where(self.kept, 0.0, self.most / units.step)
+        # A value a hair outside its bounds cannot move to that side.
+        up = np.minimum(np.maximum(table.upper - table.value, 0.0), room)
+        down = np.minimum(np.maximum(table.value - table.lower, 0.0), room)
+        is_whole = units.decimals is not None
+        step = units.step**2 if options.norm == "l2" else units.step
+        model = build(
+            table,
+            self.weight * step,
+            up,
+            down,
+            norm=options.norm,
+            integer=is_whole,
+            senses=self.senses,
+        )
+        if options.norm == "l2":
+            # The least squares are not whole; they are rounded at the end.
+            model = replace(model, integer=False)
+        limited = options.replace(time_limit=max(self.clock.left, 1e-3))
+        search = Search(
+            model,
+            limited,
+            self.observer,
+            units=units,
+            kept=self.kept,
+            most=self.most / units.step,
+            tolerance=self.tolerance,
+        )
+        # Checking and auditing what is found takes about as long as reading it did.
+        search.clock.reserve += min(self.clock.seconds, 0.2 * options.time_limit)
+        return search
+
+    def searched(self, search: Search, start: Floats | None = None) -> Outcome:
+        """Search, from a start if there is one, and hand over what was found."""
+        options = self.options
+
+        def hopeless(reasons: list[str]) -> Outcome:
+            seconds = self.clock.seconds
+            return infeasible("adjust", options.algorithm, options.seed, reasons, seconds)
+
+        try:
+            if start is not None:
+                search.offer(start)
+            with search.clock:
+                reasons = obstacles(search)
+                if reasons:
+                    return hopeless(reasons)
+                search.raise_bound(_certain(search))
+                if not _is_settled(search):
+                    module, name = _ALGORITHMS[options.algorithm]
+                    run = cast("Callable[[Search], None]", getattr(import_module(module), name))
+                    run(search)
+            if search.stopped_by == "infeasible" and search.unfinished is None:
+                return hopeless(reasons_together(search))
+        except KeyboardInterrupt:
+            search.stopped_by = "user"
+        search.finished()
+        search.finish()
         if search.stopped_by == "infeasible":
-            if not may_have_decimals or search.with_decimals is None:
+            if search.best is None:
                 return hopeless(reasons_together(search))
             search.stopped_by = "exhausted"
-    except KeyboardInterrupt:
-        search.stopped_by = "user"
-    search.finished()
-    message = ""
-    if whole and options.norm == "l2":
-        message = search.round_off()
-    elif whole and may_have_decimals:
-        message = search.settle_for_decimals()
-    return _outcome(search, message)
+        return self.handed_over(search)
+
+    def handed_over(self, search: Search) -> Outcome:
+        """What was found, audited."""
+        status, solution, checked, objective = Status.INTERRUPTED, None, None, None
+        if search.values is not None:
+            solution = Values(search.units.published(search.values))
+            checked = audit(self.problem, solution, cells="sensitive", tolerance=self.tolerance)
+            if not checked.safe:
+                raise TacitError(
+                    "the search called a table safe that the audit does not: this is a fault of "
+                    f"tacit, please report it ({self.problem.name_cells(checked.exposed_cells)})"
+                )
+            objective = search.objective
+            reached = search.gap <= self.options.gap
+            status = Status.OPTIMAL if reached else Status.FEASIBLE
+            if reached:
+                search.stopped_by = "gap"
+        report = replace(search.report(objective), seconds=self.clock.seconds)
+        return Outcome(
+            status=status,
+            stopped_by=search.stopped_by or "exhausted",
+            solution=solution,
+            report=report,
+            method="adjust",
+            algorithm=self.options.algorithm,
+            seed=self.options.seed,
+            audit=checked,
+        )
 
 
 def _certain(search: Search) -> float:
@@ -251,12 +353,6 @@ def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers | None:
     return given.astype(np.int64)
 
 
-def _is_whole(problem: Problem) -> bool:
-    """Whether all values, and what is added up of them, are whole numbers."""
-    whole = (problem.value, problem.relations.data)
-    return all(bool((each == np.rint(each)).all()) for each in whole)
-
-
 def _refuse_fractions(problem: Problem) -> None:
     broken = np.flatnonzero(problem.value != np.rint(problem.value))
     raise InputError(
@@ -266,33 +362,4 @@ def _refuse_fractions(problem: Problem) -> None:
             if len(broken)
             else "(relations have coefficients that are not whole numbers)"
         )
-    )
-
-
-def _outcome(search: Search, message: str) -> Outcome:
-    options, problem = search.options, search.model.problem
-    status, solution, checked, objective = Status.INTERRUPTED, None, None, None
-    if search.values is not None:
-        solution = Values(search.values)
-        checked = audit(problem, solution, cells="sensitive", tolerance=None)
-        if not checked.safe:
-            raise TacitError(
-                "the search called a table safe that the audit does not: this is a fault of "
-                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
-            )
-        objective = search.objective
-        reached = search.gap <= options.gap and not message
-        status = Status.OPTIMAL if reached else Status.FEASIBLE
-        if reached:
-            search.stopped_by = "gap"
-    return Outcome(
-        status=status,
-        stopped_by=search.stopped_by or "exhausted",
-        solution=solution,
-        report=search.report(objective),
-        method="adjust",
-        algorithm=options.algorithm,
-        seed=options.seed,
-        audit=checked,
-        message=message,
     )

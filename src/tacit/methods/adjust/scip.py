@@ -8,6 +8,7 @@ import numpy as np
 from pyscipopt import Eventhdlr, Model, quicksum
 from pyscipopt.scip import PY_SCIP_EVENTTYPE as SCIP_EVENTTYPE
 
+from tacit.clock import time_left
 from tacit.methods.adjust.milp import take_note
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
@@ -44,7 +45,7 @@ class _Run:
         self.model.hideOutput()
         self.model.setParams(
             {
-                "limits/time": max(0.1, search.seconds_left),
+                "limits/time": max(0.1, min(search.seconds_left, time_left())),
                 "limits/gap": 0.5 * search.options.gap,
                 "randomization/randomseedshift": search.options.seed,
                 "parallel/maxnthreads": 1,

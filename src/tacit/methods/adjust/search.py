@@ -1,7 +1,7 @@
 """`Search`: what all algorithms for adjustment share while they run.
 
-It keeps the closest safe table and the proven bound. An algorithm offers deviations and raises
-the bound; whether deviations make a safe table is decided here, in numpy.
+It keeps the closest safe table and the bound. An algorithm offers deviations and raises the
+bound; whether deviations make a safe table is decided here, in numpy.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import lsmr
 
+from tacit.clock import Clock, TimeUpError
 from tacit.methods.adjust.check import TOLERANCE, faults
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import AdjustOptions
+from tacit.methods.adjust.units import Units
 from tacit.methods.adjust.whole import made_whole
 from tacit.methods.course import Course
 from tacit.observer import Observer
@@ -23,28 +25,28 @@ from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 _SNAP = 1e-6
 """Deviations this close to a multiple of one half, as a share of the usual level, become one."""
 
+_NOTICED = 0.01
+"""Relations missed by this many units keep a table from being made whole cell by cell."""
 _REPAIR = 0.1
 """Share of the time for making tables whole."""
-_LAST = 1.0
-"""Seconds for a last attempt at that."""
-DECIMALS = (
-    "no table of whole numbers was found: published values have decimals, which show readers where "
-    "values were changed"
-)
+_LAST = 0.05
+"""Share of the time for a last attempt at that."""
 
 
 class Search(Course):
     """The state of one run.
 
     Attributes:
-        model: The adjustment problem.
+        model: The adjustment problem, in units.
+        units: What a unit is.
         options: What the user chose.
         kept: Cells of the table that keep their value.
-        most: The largest deviation allowed for each cell of the table.
+        most: The largest deviation allowed for each cell of the table, in units.
         best: The best deviations so far, over the cells that can move.
-        values: The table that they make.
-        with_decimals: Where whole numbers are asked for, the closest table met so far that has
-            decimals and was not made whole; None without one.
+        values: The table that they make, in units.
+        unfinished: Where whole units are asked for, the closest table met so far that is not of
+            whole units, as deviations; None without one.
+        backstop: A safe table of whole units, as deviations, for want of a better at the end.
         rng: Random numbers by the user's seed.
     """
 
@@ -54,22 +56,32 @@ class Search(Course):
         options: AdjustOptions,
         observer: Observer,
         *,
+        units: Units,
         kept: Booleans,
         most: Floats,
         tolerance: float = ADDITIVITY_TOLERANCE,
     ):
         super().__init__(options, observer)
         self.model = model
+        self.units = units
         self.options = options
         self.kept = kept
         self.most = most
         self.best: Floats | None = None
         self.values: Floats | None = None
-        self.with_decimals: Floats | None = None
+        self.unfinished: Floats | None = None
+        self.backstop: Floats | None = None
         self.rng = np.random.default_rng(options.seed)
         self._tolerance = max(tolerance, TOLERANCE)
         self._low, self._high = -model.down, model.up
         self._repairing = 0.0
+        if self._ends_with_whole:
+            self.clock.reserve = _LAST * options.time_limit
+
+    @property
+    def _ends_with_whole(self) -> bool:
+        """Whether the best table may have to be made whole at the end."""
+        return self.units.decimals is not None
 
     def offer(self, z: Floats) -> bool:
         """Propose deviations; True if they make a safe table that is closer than the best."""
@@ -93,15 +105,17 @@ class Search(Course):
         return True
 
     def _offer_whole(self, z: Floats) -> bool:
-        """`offer` where whole numbers are asked for."""
-        z = self._clipped(z)
-        whole = np.rint(z)
+        """`offer` where whole units are asked for."""
+        whole = np.rint(self._clipped(z))
         if self.fits(whole):
             return self._take(whole)
+        z = self._refined(z)
+        if self.fits(np.rint(z)):
+            return self._take(np.rint(z))
         began = self.seconds
-        is_first = self.best is None and self.with_decimals is None
-        if self.with_decimals is None or self.model.cost(z) < self.model.cost(self.with_decimals):
-            self.with_decimals = z
+        is_first = self.best is None and self.unfinished is None
+        if self.unfinished is None or self.model.cost(z) < self.model.cost(self.unfinished):
+            self.unfinished = z
         # Whoever searches has better to do with most of the time.
         budget = max(_REPAIR * self.seconds_left if is_first else 0.0, _REPAIR * self.seconds)
         if not is_first and self._repairing > budget:
@@ -112,44 +126,41 @@ class Search(Course):
             return False
         return self._take(found)
 
-    def settle_for_decimals(self) -> str:
-        """At the end, without a table of whole numbers: make the best one whole, or publish it.
+    def finish(self) -> None:
+        """At the end: make the best table whole that is not, if whole units are asked for.
 
-        Returns:
-            What to tell the user; nothing if all went well.
+        Where that fails there is no best table, and `unfinished` is what might have been one.
         """
-        model = self.model
-        z = self.with_decimals
-        if self.best is not None or z is None:
-            return ""
-        found = made_whole(model, z, seconds=max(_LAST, self.seconds_left))
-        if found is not None and self.fits(found):
-            self._take(found)
-            return ""
-        for candidate in self._neater(z):
-            if self.fits(candidate, integer=False):
-                self.best, self.values = candidate, self._table(candidate)
-                self.bound = min(self.bound, model.cost(candidate))
-                self.better(model.cost(candidate))
-                return DECIMALS
-        return ""
-
-    def round_off(self) -> str:
-        """At the end of a search among tables with decimals: make the best one whole.
-
-        Returns:
-            What to tell the user; nothing if all went well.
-        """
-        model = self.model
-        if self.best is None:
-            return ""
-        found = made_whole(model, self.best, seconds=max(_LAST, self.seconds_left))
+        if not self._ends_with_whole:
+            return
+        if not self.model.integer:
+            # Least squares are whole by accident only.
+            self.unfinished, self.best, self.values = self.best, None, None
+        if self.best is not None or self.unfinished is None:
+            return
+        self.unfinished = self._refined(self.unfinished)
+        found = self._made_whole_at_last(self.unfinished)
         if found is None or not self.fits(found, integer=True):
-            return DECIMALS
+            found = self.backstop
+        if found is None:
+            self.objective = np.inf
+            return
         self.best, self.values = found, self._table(found)
-        self.stopped_by = "exhausted" if self.stopped_by == "gap" else self.stopped_by
-        self.better(model.cost(found))
-        return ""
+        if not self.model.integer and self.stopped_by == "gap":
+            self.stopped_by = "exhausted"
+        self.better(self.model.cost(found))
+
+    def _made_whole_at_last(self, z: Floats) -> Floats | None:
+        """Whole deviations near to others, within the time that was kept for them."""
+        if self.fits(np.rint(z), integer=True):
+            return np.rint(z)
+        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        try:
+            with Clock(seconds):
+                return made_whole(self.model, z, seconds=seconds)
+        except TimeUpError:
+            pass
+        return None
 
     def quiet_observer(self) -> Observer:
         """An observer for a part of the search: it may stop, but hears nothing."""
@@ -160,7 +171,7 @@ class Search(Course):
         return self.seconds_left <= 0 or self.observer.should_stop()
 
     def fits(self, z: Floats, *, integer: bool | None = None) -> bool:
-        """Would these deviations make a safe table, of whole numbers if asked for?"""
+        """Would these deviations make a safe table, of whole units if asked for?"""
         return not faults(
             self.model.problem,
             self._table(z),
@@ -185,7 +196,7 @@ class Search(Course):
         return [snapped, z, self._balanced(z)]
 
     def _clipped(self, z: Floats) -> Floats:
-        """Within rooms, and sensitive cells at their levels where they miss them by a hair."""
+        """Within limits, and sensitive cells at their levels where they miss them by a hair."""
         model = self.model
         z = np.clip(z, self._low, self._high)
         own = model.sensitive
@@ -195,8 +206,23 @@ class Search(Course):
         z[own[short]] = np.where(up, near, -near)[short]
         return z
 
+    def _refined(self, z: Floats) -> Floats:
+        """Deviations that are known better than to the noise of solvers, if that is needed."""
+        z = self._clipped(z)
+        if np.abs(self.model.A @ z).max(initial=0.0) < _NOTICED:
+            return z
+        return self._balanced(self._snapped(z))
+
+    def _snapped(self, z: Floats) -> Floats:
+        """Cells that hardly move stay, and those next to a limit or a level lie at it."""
+        low, high = self.model.limits(self.model.senses(z))
+        hair = _SNAP * self.model.unit
+        z = np.where(np.abs(z) <= hair, np.clip(0.0, low, high), z)
+        z = np.where(np.abs(z - low) <= hair, low, z)
+        return np.where(np.abs(z - high) <= hair, high, z)
+
     def _balanced(self, z: Floats) -> Floats:
-        """Deviations that add up exactly, by small changes of cells with room to spare."""
+        """Deviations that add up, by small changes of cells with room to spare."""
         model = self.model
         z = z.copy()
         for _ in range(3):
@@ -205,9 +231,11 @@ class Search(Course):
                 break
             low, high = model.limits(model.senses(z))
             room = np.minimum(z - low, high - z)
-            free = np.flatnonzero((room > 1e-3 * model.unit) & (z != 0))
-            part: Any = sparse.csc_array(model.columns[:, free])
-            change = lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
+            free = np.flatnonzero((room > 1e-3 * min(model.unit, 1.0)) & (z != 0))
+            # Cells with more room take more of what is missing.
+            share = np.minimum(room[free] / model.unit, 1.0)
+            part: Any = model.columns[:, free] @ sparse.diags_array(share)
+            change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
             z[free] -= np.clip(change, -room[free], room[free])
         return z
 

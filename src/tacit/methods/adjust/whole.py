@@ -89,7 +89,8 @@ def _attempt(
             row_upper=target,
             lower=np.zeros(2 * len(free)),
             upper=np.concatenate([up_high - up_low, down_high - down_low]),
-            cost=np.concatenate([price, price]) / usual,
+            # What rounding costs is little; solvers must not lose their way over it.
+            cost=np.clip(np.concatenate([price, price]) / usual, 1e-4, 1e4),
             whole=np.ones(2 * len(free), bool),
             seed=seed,
         )

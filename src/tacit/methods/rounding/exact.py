@@ -43,6 +43,8 @@ def milp(search: Search, *, first: bool = False) -> None:
         take(search, now)
         return search.pressed()
 
+    if search.programme.is_network and search.candidate is None and _by_vertices(search):
+        return
     answer = search.programme.minimise(
         seconds=search.working_seconds,
         gap=search.options.gap,
@@ -56,8 +58,22 @@ def milp(search: Search, *, first: bool = False) -> None:
     if answer.status == "infeasible":
         search.impossible = search.candidate is None
     elif answer.status == "optimal" and search.candidate is not None:
-        search.raise_bound(answer.settled_bound)
+        search.raise_bound(answer.settled_bound, "solver")
     search.pressed()
+
+
+def _by_vertices(search: Search) -> bool:
+    """Solve the linear relaxation of a network, whose vertices are whole; True if that was all."""
+    answer = search.programme.linear(search.working_seconds).solve(cold=True, strategy="dual")
+    if answer.status == "infeasible":
+        search.impossible = True
+        return True
+    if answer.status != "optimal":
+        return False
+    search.iterations += 1
+    search.raise_bound(search.programme.bound_of(answer.row_dual))
+    search.offer(np.round(search.lattice.counts_of(np.round(answer.x))).astype(np.int64))
+    return search.pressed()
 
 
 def take(search: Search, answer: WholeSolution) -> None:
@@ -66,4 +82,4 @@ def take(search: Search, answer: WholeSolution) -> None:
         counts = search.lattice.counts_of(np.round(answer.x))
         search.offer(np.round(counts).astype(np.int64))
     if np.isfinite(answer.bound):
-        search.raise_bound(min(answer.bound, search.objective))
+        search.raise_bound(min(answer.bound, search.objective), "solver")

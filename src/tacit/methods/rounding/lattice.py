@@ -21,7 +21,9 @@ from tacit.outcome import Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 _HAIR = 1e-9
-"""A number of bases is whole when it is missed by this share of its size."""
+"""A number of bases is whole when it is missed by this and what its last digits leave open."""
+_COARSE = 0.01
+"""Never by more than this, however large it is."""
 _EXACT_POWERS = 22
 """Powers of ten up to this one are exact as floating-point numbers."""
 _EXACT_WHOLE = 2**53
@@ -64,9 +66,7 @@ class Lattice:
         self.steps = steps
         exact = problem.value / self.base
         nearest = np.round(exact)
-        self.is_multiple: Booleans = np.asarray(
-            np.abs(exact - nearest) <= _HAIR * np.maximum(np.abs(exact), 1.0)
-        )
+        self.is_multiple: Booleans = np.asarray(np.abs(exact - nearest) <= _hair(exact))
         self.floor = np.where(self.is_multiple, nearest, np.floor(exact)).astype(np.int64)
         self._rest = np.where(self.is_multiple, 0.0, problem.value - self.floor * self.base)
         kept = self.is_multiple & (problem.must_publish | options.zero_restricted)
@@ -93,10 +93,10 @@ class Lattice:
         """Stay within bounds that readers know, moved outwards to multiples."""
         lower, upper = self.problem.lower / self.base, self.problem.upper / self.base
         bounded = np.isfinite(lower)
-        least = np.floor(lower[bounded] + _HAIR * np.maximum(np.abs(lower[bounded]), 1.0))
+        least = np.floor(lower[bounded] + _hair(lower[bounded]))
         self.low[bounded] = np.maximum(self.low[bounded], least.astype(np.int64))
         bounded = np.isfinite(upper)
-        most = np.ceil(upper[bounded] - _HAIR * np.maximum(np.abs(upper[bounded]), 1.0))
+        most = np.ceil(upper[bounded] - _hair(upper[bounded]))
         self.high[bounded] = np.minimum(self.high[bounded], most.astype(np.int64))
 
     def _keep_off(self, attackers: Sequence[Attacker]) -> None:
@@ -108,7 +108,7 @@ class Lattice:
         room = self.radius[s]
         least = (p.value[s] + p.upper_level - room) / self.base
         most = (p.value[s] - p.lower_level + room) / self.base
-        hair = _HAIR * np.maximum(np.abs(p.value[s] / self.base), 1.0)
+        hair = _hair(p.value[s] / self.base)
         asked = judged[s] & (p.upper_level > 0)
         self.low[s[asked]] = np.maximum(self.low[s], np.ceil(least - hair).astype(np.int64))[asked]
         asked = judged[s] & (p.lower_level > 0)
@@ -193,7 +193,7 @@ class Lattice:
             return False
         terms = abs(self.problem.relations) @ np.abs(counts).astype(float)
         missed = self.problem.relations @ counts.astype(float) - self.right_hand_side
-        return bool((np.abs(missed) <= _HAIR * np.maximum(terms, 1.0)).all())
+        return bool((np.abs(missed) <= _hair(terms)).all())
 
     @property
     def right_hand_side(self) -> Floats:
@@ -204,7 +204,7 @@ class Lattice:
         """Why no rounding exists at all, as far as that can be told cell by cell."""
         told = []
         A, right = self.problem.relations, self.right_hand_side
-        odd = np.abs(right - np.round(right)) > _HAIR * np.maximum(np.abs(right), 1.0)
+        odd = np.abs(right - np.round(right)) > _hair(right)
         fractional = np.zeros(A.shape[0], bool)
         row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         fractional[row[A.data != np.round(A.data)]] = True
@@ -241,6 +241,12 @@ class Lattice:
         return (
             f"take a larger base, such as base={base:g}, or more steps, such as steps={steps:.0f}"
         )
+
+
+def _hair(numbers: Floats) -> Floats:
+    """How much numbers of bases may miss whole ones, as known to floating-point numbers."""
+    last_digits = 64 * np.finfo(float).eps * np.abs(numbers)
+    return np.minimum(_HAIR + last_digits, _COARSE)
 
 
 def _multiples(counts: Integers, base: float) -> Floats:

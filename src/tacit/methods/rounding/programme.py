@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,32 +37,43 @@ class Programme:
         exact = lattice.right_hand_side[rows] - A[rows] @ lattice.floor.astype(float)
         whole = np.round(exact)
         self._right = np.where(np.abs(exact - whole) <= 1e-6, whole, exact)
+        # Solvers' tolerances are absolute: costs of any magnitude are counted in the largest.
+        self._price = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
         self._cuts: sparse.csr_array[Any, Any] = sparse.csr_array((0, lattice.problem.cell_count))
         self._least = np.zeros(0)
 
     def add_cuts(self, rows: sparse.csr_array[Any, Any], least: Floats) -> None:
         """Ask for rows of the cells' numbers of bases to reach at least so much."""
-        self._cuts = sparse.csr_array(sparse.vstack([self._cuts, rows]))
-        self._least = np.concatenate([self._least, least])
+        size = np.asarray(abs(rows).max(axis=1).todense(), float).ravel()
+        scale = 1.0 / np.where(size > 0, size, 1.0)
+        scaled = sparse.diags_array(scale) @ rows
+        self._cuts = sparse.csr_array(sparse.vstack([self._cuts, scaled]))
+        self._least = np.concatenate([self._least, least * scale])
         self.is_network = False
 
     def meets_cuts(self, counts: Integers) -> bool:
         """Does a rounding meet all cuts?"""
-        reached = self._cuts @ counts.astype(float)
-        slack = 1e-7 * np.maximum(abs(self._cuts) @ np.abs(counts).astype(float), 1.0)
-        return bool((reached >= self._least - slack).all())
+        floor = self.lattice.floor
+        reached = self._cuts @ (counts - floor).astype(float)
+        return bool((reached >= self._asked()).all())
+
+    def _asked(self) -> Floats:
+        """What the rows of cuts must reach beyond the multiples below the true values."""
+        floor = self.lattice.floor.astype(float)
+        # Coefficients are 1 at most; sums of large numbers are known no better than this.
+        slack = 1e-7 + 1e-12 * (abs(self._cuts) @ np.abs(floor))
+        return np.asarray(self._least - self._cuts @ floor - slack)
 
     def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats, Floats]:
         """Relations and cuts in terms of the columns, with their lower and upper sides."""
         lattice = self.lattice
         if not len(self._least):
             return self._relations, self._right, self._right
-        least = self._least - self._cuts @ lattice.floor.astype(float)
-        slack = 1e-7 * np.maximum(abs(self._cuts) @ np.abs(lattice.floor).astype(float), 1.0)
+        least = self._asked()
         rows = sparse.csr_array(sparse.vstack([self._relations, self._cuts @ lattice.spread]))
         return (
             rows,
-            np.concatenate([self._right, least - slack]),
+            np.concatenate([self._right, least]),
             np.concatenate([self._right, np.full(len(least), np.inf)]),
         )
 
@@ -75,7 +87,7 @@ class Programme:
             row_upper=upper,
             lower=lattice.lower,
             upper=lattice.upper,
-            cost=lattice.cost,
+            cost=lattice.cost / self._price,
         )
         model.set_option("presolve", "choose")
         model.set_option("time_limit", float(max(seconds, 0.1)))
@@ -84,6 +96,7 @@ class Programme:
     def bound_of(self, row_dual: Floats) -> float:
         """A bound on the cost of every rounding, from multipliers of the relaxation's rows."""
         rows, lower, upper = self._rows()
+        row_dual = row_dual * self._price
         # A multiplier of the wrong sign for a cut counts as none.
         y = np.where(np.isinf(upper), np.maximum(row_dual, 0.0), row_dual)
         d = self.lattice.cost - rows.T @ y
@@ -115,7 +128,17 @@ class Programme:
         model = self._mip(everything, np.zeros(len(everything)), seed)
         if first:
             model.set_option("mip_max_improving_sols", 1)
-        return model.minimise(seconds=seconds, gap=gap, start=given, watch=watch)
+
+        def told(so_far: WholeSolution) -> bool:
+            return watch is not None and watch(self._in_true_measure(so_far))
+
+        found = model.minimise(seconds=seconds, gap=gap, start=given, watch=told)
+        return self._in_true_measure(found)
+
+    def _in_true_measure(self, answer: WholeSolution) -> WholeSolution:
+        return replace(
+            answer, objective=answer.objective * self._price, bound=answer.bound * self._price
+        )
 
     def improve(
         self, counts: Integers, cells: Booleans, *, seconds: float, seed: int, watch: Watcher
@@ -153,8 +176,8 @@ class Programme:
             row_upper=(upper - known)[used],
             lower=lattice.lower[chosen],
             upper=lattice.upper[chosen],
-            cost=lattice.cost[chosen],
+            cost=lattice.cost[chosen] / self._price,
             whole=np.ones(len(chosen), bool),
-            offset=lattice.offset + float(lattice.cost[~free] @ columns[~free]),
+            offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._price,
             seed=seed,
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
+from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
@@ -23,6 +24,8 @@ from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 _SECRET_BITS = 128
 """So many that trying all seeds is out of the question."""
 
+_LEAST = 0.5
+"""Seconds for an audit that must take place after the time is up."""
 _NOT_ADDITIVE = (
     "rounded at random cell by cell: every expected value is the true one, but the published "
     "values do not add up"
@@ -107,8 +110,12 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     observer = observer or Observer()
     observer.on_start("round")
     search = Search(problem, chosen, attackers, observer)
+    outcome = None
     if chosen.algorithm == "random":
-        outcome = _random(search, weight)
+        with search.clock:
+            # Nothing comes after the audit that time would have to be kept for.
+            search.clock.reserve = 0.0
+            outcome = _random(search, weight)
     else:
         reasons: list[str] = []
         try:
@@ -117,8 +124,11 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         except KeyboardInterrupt:
             search.stopped_by = "user"
         if search.candidate is not None and (search.stopped_by == "user" or search.clock.ran_out):
-            search.confirm()
+            _confirm_at_last(search)
         outcome = _outcome(search, reasons)
+    if outcome is None:
+        search.stopped_by = "time"
+        outcome = _outcome(search, [])
     observer.on_end(outcome)
     return outcome
 
@@ -126,6 +136,16 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
 def _seed(algorithm: Algorithm) -> int:
     """A seed that everybody may know, or one that nobody can guess where that matters."""
     return secrets.randbits(_SECRET_BITS) if algorithm == "random" else RoundOptions.seed
+
+
+def _confirm_at_last(search: Search) -> None:
+    """Have the last candidate audited in the time that was kept for it."""
+    try:
+        with Clock(max(search.options.time_limit - search.seconds, _LEAST)):
+            search.confirm()
+    except TimeUpError:
+        # Whatever was safe before still is.
+        pass
 
 
 def _weights(problem: Problem, weights: Any) -> Floats:
@@ -245,7 +265,7 @@ def _outcome(search: Search, reasons: list[str]) -> Outcome:
             exposed=tuple(search.exposed),
         )
     lattice = search.lattice
-    objective = max(lattice.cost_of(search.best), search.bound)
+    objective = search.above_bound(lattice.cost_of(search.best))
     reached = search.gap_of(objective) <= options.gap
     more = lattice.steps > options.steps
     return Outcome(

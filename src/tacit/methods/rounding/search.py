@@ -39,7 +39,6 @@ class Search(Course):
         candidate: The best rounding that meets all cuts so far, in bases.
         best: The best rounding that an audit found safe.
         audit: That audit.
-        audit_seconds: How long the last audit took; a guess before the first.
         exposed: Cells that the last audit found exposed.
         impossible: No rounding exists within the steps of the lattice.
     """
@@ -62,9 +61,8 @@ class Search(Course):
         self.audit: Audit | None = None
         self.exposed: list[int] = []
         self.impossible = False
-        self.audit_seconds = 0.0
         if len(problem.sensitive):
-            self.audit_seconds = _FIRST_RESERVE * options.time_limit
+            self.clock.reserve = _FIRST_RESERVE * options.time_limit
         self._structure: Structure | None = None
 
     @property
@@ -76,14 +74,12 @@ class Search(Course):
 
     @property
     def working_seconds(self) -> float:
-        """Seconds until the time limit, without those that an audit will need."""
-        return max(0.0, self.seconds_left - _AUDIT_SLACK * self.audit_seconds)
+        """Seconds until the search must end; those that an audit will need are not among them."""
+        return self.seconds_left
 
     def pressed(self) -> bool:
         """Is it time to stop looking for better roundings? If so, `stopped_by` says why."""
-        if not self.finished() and self.working_seconds <= 0:
-            self.stopped_by = "time"
-        return bool(self.stopped_by)
+        return self.finished()
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace, once the former is safe."""
@@ -98,7 +94,7 @@ class Search(Course):
         self.candidate = None
         self.impossible = False
         self.objective = np.inf
-        self.bound = 0.0
+        self.bound, self.bound_source, self._recomputed = 0.0, "recomputed", 0.0
         self.raise_bound(lattice.nearest_cost)
 
     def offer(self, counts: Integers) -> bool:
@@ -109,7 +105,7 @@ class Search(Course):
         if not self.programme.meets_cuts(counts):
             return False
         self.candidate = counts
-        self.objective = max(cost, self.bound)
+        self.objective = self.above_bound(cost)
         if not len(self.problem.sensitive):
             # Nothing can be exposed.
             self.better(cost)
@@ -123,6 +119,8 @@ class Search(Course):
             return True
         began = self.seconds
         values = self.lattice.values_of(counts)
+        # This is what time was kept for.
+        self.clock.reserve = 0.0
         found = audit(
             self.problem,
             values,
@@ -133,7 +131,7 @@ class Search(Course):
             # The table was judged when the search began.
             tolerance=None,
         )
-        self.audit_seconds = self.seconds - began
+        self.clock.reserve = _AUDIT_SLACK * (self.seconds - began)
         if found.safe:
             self.best, self.audit = counts, found
             if len(self.problem.sensitive):
@@ -144,6 +142,9 @@ class Search(Course):
         self.programme.add_cuts(rows, least)
         self.cut_count += len(least)
         self.observer.on_cuts(self.seconds, self.cut_count)
+        if self.programme.meets_cuts(counts):
+            # Cut and rounding differ by less than numbers can tell: it would be found again.
+            self.stopped_by = "exhausted"
         self.candidate = self.best
         self.objective = np.inf if self.best is None else self.lattice.cost_of(self.best)
         self.stopped_by = "" if self.stopped_by == "gap" else self.stopped_by
