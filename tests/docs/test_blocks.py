@@ -25,7 +25,7 @@ LOOSELY = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def _steady(printed: str) -> str:
     """What is printed, without times, and without bounds, which depend on when a run ends."""
     kept = re.sub(r"(?m)^( *seconds +)[\d.]+", r"\1(some)", printed)
-    kept = re.sub(r"proven bound [\d.]+, gap [\d.]+%", "proven bound (some)", kept)
+    kept = re.sub(r"(proven|solver's) bound [\d.]+, gap [\d.]+%", "bound (some)", kept)
     if re.search(r"gap +seconds$", kept, re.MULTILINE):
         kept = re.sub(r"(?m) +[\d.]+% +[\d.]+$", " (some)", kept)
     return kept.strip() + "\n"
