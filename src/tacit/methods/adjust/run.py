@@ -81,9 +81,10 @@ def adjust(
         limits: The largest deviation as a share of the cell's value: a number for all cells
             that are not sensitive, a mapping from cell numbers to shares, or an array with one
             share for each cell (inf where there is no limit).
-        integer: Publish whole numbers only. By default as the true table is: if all of its values
-            are whole numbers the published ones are, too, so that decimals do not show which
-            were changed. Levels are then rounded up, bounds and limits inwards.
+        integer: Publish whole numbers only (True), or more decimals than the data have where that
+            is closer (False). By default published values have the decimals of the true ones,
+            so that decimals do not show which were changed. Levels are then rounded up to the
+            last decimal, bounds and limits inwards.
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
