@@ -271,6 +271,7 @@ def write_outcome_json(
         "status": str(outcome.status),
         "stopped_by": outcome.stopped_by,
         "objective": _number(report.objective),
+        **_published_objective(outcome),
         "bound": _number(report.bound),
         "gap": _number(report.gap),
         "seconds": _number(report.seconds),
@@ -293,6 +294,13 @@ def write_outcome_json(
     )
     with replacing(path) as stream:
         stream.write(f"{{{lines}}}\n".encode())
+
+
+def _published_objective(outcome: Outcome) -> dict[str, Any]:
+    """What published intervals cost; `objective` and `bound` speak of the ends as found."""
+    if not isinstance(outcome.solution, Intervals):
+        return {}
+    return {"published_objective": _number(outcome.report.published_objective)}
 
 
 def _not_published_exactly(solution: Solution | None, problem: Problem) -> Booleans:

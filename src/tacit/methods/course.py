@@ -28,9 +28,16 @@ class Course:
         stopped_by: Why the search ended, once it has.
     """
 
-    def __init__(self, options: Options, observer: Observer | None = None, *, bound: float = 0.0):
+    def __init__(
+        self,
+        options: Options,
+        observer: Observer | None = None,
+        *,
+        bound: float = 0.0,
+        clock: Clock | None = None,
+    ):
         self._limits = options
-        self.clock = Clock(options.time_limit)
+        self.clock = clock or Clock(options.time_limit)
         self.observer = observer or Observer()
         self.objective = np.inf
         self.bound = bound
@@ -99,10 +106,11 @@ class Course:
         objective = self.objective if np.isfinite(self.objective) else None
         self._trace.append(TracePoint(self.seconds, objective, self.bound))
 
-    def report(self, objective: float | None) -> Report:
-        """The course as part of an outcome with this objective."""
+    def report(self, objective: float | None, published_objective: float | None = None) -> Report:
+        """The course as part of an outcome with this objective, see `Report`."""
         return Report(
             objective=objective,
+            published_objective=published_objective,
             bound=self.bound,
             seconds=self.seconds,
             iterations=self.iterations,

@@ -50,7 +50,9 @@ def _widths_alone(search: Search) -> None:
     surroundings = Surroundings(search)
     inside = surroundings.first()
     if inside is not None and not search.finished():
-        Narrowest(search, surroundings, inside).run(seconds=search.options.time_limit)
+        narrowest = Narrowest(search, surroundings, inside)
+        narrowest.run(seconds=search.options.time_limit)
+        search.vertex = narrowest.vertex
 
 
 def walks_are_cheap(model: CombinedModel) -> bool:

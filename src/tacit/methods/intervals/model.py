@@ -59,6 +59,7 @@ class IntervalsModel:
 
     Attributes:
         problem: The table.
+        attackers: Who attacks, as given.
         structure: Its examined relations.
         rivals: The attackers.
         is_free: The ends that may be opened.
@@ -80,6 +81,8 @@ class IntervalsModel:
         attackers: Sequence[Attacker] = (),
     ):
         self.problem = problem
+        self.attackers = tuple(attackers)
+        self._given = weight, allowed, withheld
         self.structure = Structure.of(problem)
         self._above = problem.upper - problem.value
         self._below = problem.value - problem.lower
@@ -233,6 +236,28 @@ class IntervalsModel:
         point = point.copy()
         np.maximum.at(point, self._own_end, point[self._own_reach])
         return point
+
+    def with_reaches(self, ends: Floats) -> Floats:
+        """A point with these rooms, in which cells reach as far as their own intervals."""
+        point = self.upper.copy()
+        point[: self.cell_ends] = ends
+        for rival in self.rivals:
+            asked = np.flatnonzero(rival.place >= 0)
+            own = ends[2 * rival.cells[asked] + (rival.sides[asked] < 0)]
+            place = rival.place[asked]
+            point[place] = np.clip(own, self.lower[place], self.upper[place])
+        return point
+
+    def open_cells(self, point: Floats) -> Booleans:
+        """Cells whose interval has a width."""
+        ends = point[: self.cell_ends]
+        return np.asarray((ends[0::2] > 0) | (ends[1::2] > 0))
+
+    def restricted(self, cells: Booleans) -> IntervalsModel:
+        """The same problem where only these cells, and the sensitive ones, may become intervals."""
+        weight, allowed, withheld = self._given
+        chosen = allowed & (cells | self.problem.is_sensitive)
+        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers)
 
     @property
     def partner(self) -> Integers:
