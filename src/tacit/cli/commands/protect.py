@@ -290,14 +290,17 @@ def _protect_problem(
     from tacit.io.solutions import write_outcome_json
     from tacit.io.weights import with_weights
     from tacit.release import Published, Release, WorkingPapers
+    from tacit.release.choices import with_cells
 
     path: Path = arguments.input
     problem = with_weights(read_table(path), arguments.weights or "file")
     _refuse_unknown_singletons(options, problem, path)
     limit = options.get("time_limit", Options.time_limit)
+    chosen = find_method(method)
+    options = with_cells(problem, chosen.to_publish(options), chosen.cell_choices)
     with Progress.on_stderr(quiet=arguments.quiet, time_limit=limit) as progress:
         try:
-            outcome = find_method(method).run()(
+            outcome = chosen.run()(
                 problem, observer=progress, tolerance=tolerance_of(arguments), **options
             )
         except ProblemError as error:
