@@ -27,6 +27,8 @@ _NARROW = 1e-3
 _TRIES = 4
 """How often fewer cells are looked for, and how often in vain."""
 _IN_VAIN = 2
+_WORTH_IT = 0.01
+"""Where no more than this share of the cells would close, the problem is not solved again."""
 _ROUNDS = 20
 """Rounds of cuts for each try."""
 _UNEVEN = 0.2
@@ -111,4 +113,5 @@ def _lighter(search: Search, number: int) -> Booleans | None:
     except SolverError:
         return None
     cells = model.open_cells(np.where(master.point > search.crumb, master.point, 0.0))
-    return cells if (opened & ~cells).any() else None
+    closed = int((opened & ~cells).sum())
+    return cells if closed > _WORTH_IT * opened.sum() else None
