@@ -82,6 +82,10 @@ class RestrictedModel(WideModel):
         self.rows = sparse.csr_array(sparse.vstack([self.rows, rows]))
         self.right = np.concatenate([self.right, right])
 
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms with the intervals of all cells opened to their least width."""
+        return self.widened(ends, self.least_width > 0)
+
 
 class CombinedModel(WideModel):
     """What all algorithms for combined suppression share.
@@ -137,9 +141,9 @@ class CombinedModel(WideModel):
         cells = self.suppressed(point)
         return self.width_cost(point) + float(self.suppress_weight[cells].sum())
 
-    def completed(self, point: Floats) -> Floats:
-        """The point with the intervals of all suppressed cells opened to their least width."""
-        return self.widened(point, self.suppressed(point))
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms with the intervals of all suppressed cells opened to their least width."""
+        return self.widened(ends, self.suppressed(ends))
 
     def allows(self, point: Floats) -> bool:
         """Are there few enough suppressed cells?"""

@@ -92,4 +92,4 @@ class RestrictedSearch(IntervalsSearch):
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
-        super().offer(self._wide.widened(point, self._wide.least_width > 0))
+        super().offer(self._wide.completed(point))

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Requests
+from tacit.attack.reach import Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -139,6 +139,24 @@ class IntervalsModel:
         keep = rival.attacker.reopened(self.problem)
         attack = Attack(self.problem, told, structure=self.structure, keep=keep)
         return attack.reach(rival.attacker.ask(self.problem, public, requests), **how)
+
+    def open_for(self, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
+        """Open rooms for the tables of an answer, as far as they are wanted, in place."""
+        tables = sparse.coo_array(answer.deviations)
+        moved = np.bincount(
+            tables.row,
+            np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
+            minlength=len(asked),
+        )
+        shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
+        data = tables.data * shrink[tables.row]
+        ends = 2 * tables.col + (data < 0)
+        free = self.is_free[ends]
+        np.maximum.at(rooms, ends[free], np.abs(data)[free])
+
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms, opened to what intervals must have besides protection."""
+        return ends
 
     def objective(self, point: Floats) -> float:
         """What the intervals of a point cost."""

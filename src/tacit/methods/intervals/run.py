@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.course import infeasible
@@ -267,7 +266,7 @@ def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int
     levels_asked = np.concatenate([levels, sliding[None]])
     reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
     wanted = np.maximum(levels, sliding).ravel()
-    _open(search.model, rooms, answer, both, np.minimum(wanted, answer.amount))
+    model.open_for(rooms, answer, both, np.minimum(wanted, answer.amount))
     if not answer.answered.all():
         rooms[:] = np.inf
     # What could not be looked at in time is not called impossible.
@@ -276,23 +275,6 @@ def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int
     names = np.array(["upper", "lower", "sliding"])
     missed = np.flatnonzero(short.any(0))
     return cells[missed].tolist(), [" and ".join(names[short[:, at]]) for at in missed.tolist()]
-
-
-def _open(
-    model: IntervalsModel, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats
-) -> None:
-    """Open rooms for the tables of an answer, as far as they are wanted, in place."""
-    tables = sparse.coo_array(answer.deviations)
-    moved = np.bincount(
-        tables.row,
-        np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
-        minlength=len(asked),
-    )
-    shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
-    data = tables.data * shrink[tables.row]
-    ends = 2 * tables.col + (data < 0)
-    free = model.is_free[ends]
-    np.maximum.at(rooms, ends[free], np.abs(data)[free])
 
 
 def _reason(search: Search, cell: int, levels: str) -> str:

@@ -176,7 +176,7 @@ class Search(Course):
         self.better(self.model.objective(self.best))
 
     def _made_safe(self, point: Floats) -> Floats | None:
-        """The point, opened by what rounding took from it; None if it is not safe."""
+        """What is needed of a point, opened by what rounding took; None if it is not safe."""
         model = self.model
         ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
         # Solvers leave crumbs that are of no use and make trouble for those who look closely.
@@ -184,30 +184,42 @@ class Search(Course):
         for _ in range(3):
             np.minimum(ends, model.upper[: model.cell_ends], out=ends)
             began = self.seconds
-            share = min(self.share(rival, ends) for rival in model.rivals)
+            share, needed = self.look(ends)
             self.look_seconds = self.seconds - began
             self.keep_time()
             if share >= 1 - TOLERANCE:
-                return ends
+                return model.completed(needed)
             if share < 1 - _NEAR:
                 return None
             ends = ends * ((1 + 1e-10) / share)
         return None
 
-    def share(self, rival: Rival, ends: Floats) -> float:
-        """The smallest share of a level that is there against an attacker."""
-        cells, levels, sliding = levels_against(self.model, rival)
-        both = Requests.both_sides(cells, *np.maximum(levels, sliding))
-        try:
-            reaches = self.model.answer(rival, ends, both)
-        except SolverError:
-            # What nobody can judge is not called safe.
-            return 0.0
-        amount = reaches.amount.reshape(2, -1)
-        shares = np.concatenate([amount, amount.sum(0, keepdims=True)])
-        asked = np.concatenate([levels, sliding[None]])
-        needed: Booleans = asked > 0
-        return float(np.min(shares[needed] / asked[needed], initial=1.0))
+    def look(self, ends: Floats) -> tuple[float, Floats]:
+        """How safe rooms are, and what of them that takes.
+
+        Returns:
+            The smallest share of a level that is there against an attacker; the rooms that the
+            tables need which show it. What goes beyond these protects nobody.
+        """
+        model = self.model
+        needed = model.lower[: model.cell_ends].copy()
+        least = 1.0
+        for rival in model.rivals:
+            cells, levels, sliding = levels_against(model, rival)
+            wanted = np.maximum(levels, sliding)
+            both = Requests.both_sides(cells, *wanted)
+            try:
+                reaches = model.answer(rival, ends, both)
+            except SolverError:
+                # What nobody can judge is not called safe.
+                return 0.0, ends
+            model.open_for(needed, reaches, both, np.minimum(wanted.ravel(), reaches.amount))
+            amount = reaches.amount.reshape(2, -1)
+            shares = np.concatenate([amount, amount.sum(0, keepdims=True)])
+            asked = np.concatenate([levels, sliding[None]])
+            some: Booleans = asked > 0
+            least = min(least, float(np.min(shares[some] / asked[some], initial=1.0)))
+        return least, np.minimum(needed, ends)
 
 
 class Quiet(Observer):
