@@ -61,6 +61,7 @@ class IntervalsModel:
         problem: The table.
         attackers: Who attacks, as given.
         structure: Its examined relations.
+        may_open: Cells that may become intervals if they are published.
         rivals: The attackers.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
@@ -82,7 +83,8 @@ class IntervalsModel:
     ):
         self.problem = problem
         self.attackers = tuple(attackers)
-        self._given = weight, allowed, withheld
+        self.may_open = allowed
+        self._given = weight, withheld
         self.structure = Structure.of(problem)
         self._above = problem.upper - problem.value
         self._below = problem.value - problem.lower
@@ -273,8 +275,8 @@ class IntervalsModel:
 
     def restricted(self, cells: Booleans) -> IntervalsModel:
         """The same problem where only these cells, and the sensitive ones, may become intervals."""
-        weight, allowed, withheld = self._given
-        chosen = allowed & (cells | self.problem.is_sensitive)
+        weight, withheld = self._given
+        chosen = self.may_open & (cells | self.problem.is_sensitive)
         return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers)
 
     @property

@@ -282,14 +282,16 @@ def _reason(search: Search, cell: int, levels: str) -> str:
     columns = model.structure.columns
     useful = model.is_free_cell | model.is_withheld[0::2]
     if not useful[cell]:
-        return f"it must be published or cannot vary, so that its {levels} level is out of reach"
+        barred = not model.may_open[cell] and not model.problem.must_publish[cell]
+        why = "as it is, for 'allowed' leaves it out" if barred else "or cannot vary"
+        return f"it must be published {why}, so that its {levels} level is out of reach"
     company = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
     lonely = rows[company[rows] < 2].tolist()
     if lonely:
         return (
-            f"every other cell of relation {lonely[0]} must be published or cannot vary, so that "
-            f"its {levels} level is out of reach"
+            f"every other cell of relation {lonely[0]} is published as it is or cannot vary, so "
+            f"that its {levels} level is out of reach"
         )
     return (
         "the bounds of the cells that may become intervals leave too little room for its "
