@@ -124,11 +124,13 @@ class Report:
     """How a solution was reached.
 
     Attributes:
-        objective: The solution's information loss.
+        objective: The solution's information loss. Of intervals, that of the ends as found.
         bound: No safe solution loses less than this.
         bound_source: How the bound is known. `recomputed`: from dual values or levels, in
             tacit's own arithmetic. `solver`: as the branch-and-bound solver says, within its
             tolerances; nobody has verified its tree.
+        published_objective: Of intervals, the loss of what is published, whose ends may have
+            been moved outwards to round numbers; None for other methods.
         seconds: Wall time.
         iterations: Rounds of the method's outer loop.
         cuts: Protection cuts generated.
@@ -142,6 +144,7 @@ class Report:
     iterations: int = 0
     cuts: int = 0
     trace: tuple[TracePoint, ...] = ()
+    published_objective: float | None = None
 
     @property
     def gap(self) -> float | None:
@@ -172,7 +175,8 @@ class Outcome:
         audit: The independent audit of the solution, once made.
         exposed: Where there is no solution because the method was stopped: sensitive cells that
             were still exposed, or not looked at, in what had been tried.
-        left_out: Of intervals: cells that are not published although their interval is a point,
+        left_out: Of intervals: cells that are not published. They are withheld, or their
+            interval would tell no more than the bounds that everybody knows, or it is a point
             because they are sensitive and ask for no protection beyond that.
     """
 

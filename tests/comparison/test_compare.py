@@ -96,7 +96,7 @@ def test_text_and_html_tell_the_same() -> None:
         *("sensitive", "least", "gap", "seconds"),
     ]
     assert lines[0].split()[:3] == ["suppress", "optimal", "75.0%"]
-    assert "most cells exact: suppress" in lines
+    assert "most cells exact: suppress, intervals" in lines
     assert "least information lost: intervals" in lines
     page = found._repr_html_()
     for text in (*head.split(), *lines[0].split(), "most cells exact: suppress"):

@@ -327,7 +327,10 @@ def _row(
     tolerance: float,
 ) -> ComparedOutcome:
     try:
-        outcome = find_method(name).run()(problem, observer=observer, tolerance=tolerance, **given)
+        method = find_method(name)
+        # Measured is what readers would get.
+        options = method.to_publish(given)
+        outcome = method.run()(problem, observer=observer, tolerance=tolerance, **options)
         measures = None
         if outcome.solution is not None:
             measures = measure(

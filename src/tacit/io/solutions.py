@@ -304,6 +304,7 @@ def write_outcome_json(
         "status": str(outcome.status),
         "stopped_by": outcome.stopped_by,
         "objective": _number(report.objective),
+        **_published_objective(outcome),
         "bound": _number(report.bound),
         "bound_source": report.bound_source,
         "gap": _number(report.gap),
@@ -333,6 +334,13 @@ def write_outcome_json(
     )
     with replacing(path, confidential=True) as stream:
         stream.write(f"{{{lines}}}\n".encode())
+
+
+def _published_objective(outcome: Outcome) -> dict[str, Any]:
+    """What published intervals cost; `objective` and `bound` speak of the ends as found."""
+    if not isinstance(outcome.solution, Intervals):
+        return {}
+    return {"published_objective": _number(outcome.report.published_objective)}
 
 
 def _not_published_exactly(solution: Solution | None, problem: Problem) -> Booleans:

@@ -32,9 +32,16 @@ class Course:
         stopped_by: Why the search ended, once it has.
     """
 
-    def __init__(self, options: Options, observer: Observer | None = None, *, bound: float = 0.0):
+    def __init__(
+        self,
+        options: Options,
+        observer: Observer | None = None,
+        *,
+        bound: float = 0.0,
+        clock: Clock | None = None,
+    ):
         self._limits = options
-        self.clock = Clock(options.time_limit)
+        self.clock = clock or Clock(options.time_limit)
         self.observer = observer or Observer()
         self.unit = 1.0
         self.objective = np.inf
@@ -142,10 +149,11 @@ class Course:
             dataclasses.replace(point, bound=min(point.bound, most)) for point in self._trace
         ]
 
-    def report(self, objective: float | None) -> Report:
-        """The course as part of an outcome with this objective."""
+    def report(self, objective: float | None, published_objective: float | None = None) -> Report:
+        """The course as part of an outcome with this objective, see `Report`."""
         return Report(
             objective=None if objective is None else objective * self.unit,
+            published_objective=published_objective,
             bound=self.bound * self.unit,
             bound_source=self.bound_source,
             seconds=self.seconds,

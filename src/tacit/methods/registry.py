@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,14 +21,23 @@ class Method:
     Attributes:
         function: Module and name of the function that takes a problem and returns an outcome.
         options_class: Module and name of the class of its options.
+        for_release: Options that are chosen where the outcome is to be published, unless
+            something else is asked for. The function alone follows the papers.
+        cell_choices: Options that name cells; tables may give them by codes.
     """
 
     function: str
     options_class: str
+    for_release: Mapping[str, Any] = field(default_factory=dict)
+    cell_choices: tuple[str, ...] = ()
 
     def run(self) -> Callable[..., Outcome]:
         """The function that protects a problem."""
         return cast("Callable[..., Outcome]", _import(self.function))
+
+    def to_publish(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options of an outcome that is to be published."""
+        return {**self.for_release, **options}
 
     def options(self) -> type[Options]:
         """The class of its options."""
@@ -40,10 +49,15 @@ METHODS: Mapping[str, Method] = {
         "tacit.methods.suppress.run:suppress", "tacit.methods.suppress.options:SuppressOptions"
     ),
     "intervals": Method(
-        "tacit.methods.intervals.run:intervals", "tacit.methods.intervals.options:IntervalsOptions"
+        "tacit.methods.intervals.run:intervals",
+        "tacit.methods.intervals.options:IntervalsOptions",
+        for_release={"round_to": "auto"},
+        cell_choices=("published", "withheld", "allowed"),
     ),
     "combined": Method(
-        "tacit.methods.combined.run:combined", "tacit.methods.combined.options:CombinedOptions"
+        "tacit.methods.combined.run:combined",
+        "tacit.methods.combined.options:CombinedOptions",
+        for_release={"round_to": "auto"},
     ),
     "adjust": Method(
         "tacit.methods.adjust.run:adjust", "tacit.methods.adjust.options:AdjustOptions"

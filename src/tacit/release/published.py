@@ -115,8 +115,7 @@ class Published:
             grids,
             problem.relations,
             problem.rhs,
-            # Bounds of single cells may have been made from their values: they are not told.
-            0.0 if (problem.lower >= 0).all() else -np.inf,
+            lowest_of(problem),
             isinstance(outcome.solution, Values),
             outcome.solution.radius if isinstance(outcome.solution, Values) else None,
             _frozen(problem.is_sensitive & hidden) if tell_primary else None,
@@ -316,13 +315,13 @@ def seen(
     ends: tuple[Floats, Floats] | None = None
     blank = spread = np.zeros(problem.cell_count, bool)
     value = problem.value
+    lowest = lowest_of(problem)
     if isinstance(solution, Suppression):
         blank = solution.suppressed
     elif isinstance(solution, Intervals):
         spread = np.asarray(solution.lower < solution.upper)
-        # An interval that tells no more than everybody knew is a suppressed cell.
-        known = (solution.lower <= problem.lower) & (solution.upper >= problem.upper)
-        blank = spread & known
+        # Decided by what is published alone: bounds may have been made of true values.
+        blank = (solution.lower <= lowest) & np.isinf(solution.upper)
         blank[list(outcome.left_out)] = True
         ends = (
             np.where(blank, np.nan, solution.lower),
@@ -336,6 +335,14 @@ def seen(
     status[spread] = PublishedAs.INTERVAL.value
     status[blank] = PublishedAs.SUPPRESSED.value
     return np.where(blank | spread, np.nan, value), ends, status
+
+
+def lowest_of(problem: Problem) -> float:
+    """What every reader knows to be the least value of any cell.
+
+    Bounds of single cells may have been made from their values: they are not told.
+    """
+    return 0.0 if (problem.lower >= 0).all() else -np.inf
 
 
 _STATUS_TYPE = np.dtype(f"<U{max(len(status) for status in PublishedAs)}")

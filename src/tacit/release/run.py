@@ -20,6 +20,7 @@ from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.release.against import asked_for
+from tacit.release.choices import with_cells
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
 from tacit.table import Table
@@ -62,8 +63,10 @@ def protect(
     >>> release
     Release(suppress, Published(business x location, 9 cells, 5 with a value))
     """
-    run = find_method(method).run()
+    chosen = find_method(method)
+    run = chosen.run()
     problem = table if isinstance(table, Problem) else table.problem()
+    options = with_cells(table, chosen.to_publish(options), chosen.cell_choices)
     if attackers:
         options["attackers"] = attackers
     outcome = run(problem, observer=observer, tolerance=tolerance, **options)

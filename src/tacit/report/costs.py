@@ -100,6 +100,8 @@ def _cell_costs(release: Release) -> Floats | None:
     if isinstance(solution, Suppression):
         return np.where(solution.suppressed, problem.weight, 0.0)
     if isinstance(solution, Intervals):
-        width = solution.upper - solution.lower
+        # Nobody loses what lies beyond the bounds.
+        upper = np.minimum(solution.upper, problem.upper)
+        width = upper - np.maximum(solution.lower, problem.lower)
         return problem.weight * np.where(np.isfinite(width), width, 0.0)
     return None

@@ -12,6 +12,7 @@ from tacit.methods.combined.rounds import Rounds
 from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import Surroundings
 from tacit.methods.intervals.elimination import LinearPart
+from tacit.methods.intervals.limits import takes_dual_form
 
 
 def auto(search: Search) -> None:
@@ -50,20 +51,17 @@ def _widths_alone(search: Search) -> None:
     surroundings = Surroundings(search)
     inside = surroundings.first()
     if inside is not None and not search.finished():
-        Narrowest(search, surroundings, inside).run(seconds=search.options.time_limit)
+        narrowest = Narrowest(search, surroundings, inside)
+        narrowest.run(seconds=search.options.time_limit)
+        search.vertex = narrowest.vertex
 
 
 def walks_are_cheap(model: CombinedModel) -> bool:
     """Are walks to a point inside short programmes, with a row for each relation?
 
-    Where fewer cells than relations are left after totals have been eliminated, walks take the
-    dual form, which is slow between points with many rooms open.
+    Their dual form is slow between points with many rooms open.
     """
-    for rival in model.rivals:
-        part = LinearPart(model, rival)
-        if part.sums.shape[1] < part.relations.shape[0]:
-            return False
-    return True
+    return not any(takes_dual_form(LinearPart(model, rival)) for rival in model.rivals)
 
 
 def benders(search: Search) -> None:

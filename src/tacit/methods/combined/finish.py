@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.combined.search import Search
+from tacit.methods.combined.model import CombinedModel
 from tacit.methods.intervals import finish
+from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals
 from tacit.problem import Floats
 
@@ -13,6 +14,7 @@ from tacit.problem import Floats
 def tightened(search: Search, ends: Floats) -> Floats:
     """Rooms cut back to what a reader can deduce from all of them, or to their least width."""
     model = search.model
+    assert isinstance(model, CombinedModel)
     wide = ends[: model.cell_ends]
     tight = finish.tightened(search, wide)
     before, after = wide[0::2] + wide[1::2], tight[0::2] + tight[1::2]
@@ -28,5 +30,10 @@ def tightened(search: Search, ends: Floats) -> Floats:
 def cost(search: Search, solution: Intervals) -> float:
     """What published intervals cost."""
     model = search.model
+    assert isinstance(model, CombinedModel)
     hidden = (solution.upper > solution.lower) | model.is_always
     return finish.cost(search, solution) + float(model.suppress_weight[hidden].sum())
+
+
+FINISH = finish.Finish("combined", tightened, cost)
+"""What follows the search."""

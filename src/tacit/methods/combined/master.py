@@ -14,6 +14,7 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.combined.search import Search
+from tacit.methods.intervals.master import usual_price
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 
@@ -92,8 +93,7 @@ class Master:
         positive = levels[levels > 0]
         self.unit = np.ones(self.size)
         self.unit[: model.size] = float(np.median(positive)) if len(positive) else 1.0
-        costs = self.cost * self.unit
-        self.price = float(np.median(costs[costs > 0])) if (costs > 0).any() else 1.0
+        self.price = usual_price(self.cost * self.unit)
 
     def side_rows(self) -> tuple[Rows, Floats]:
         """Rows besides cuts and links: reaches, least widths, the number of cells."""

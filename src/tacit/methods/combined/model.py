@@ -49,11 +49,6 @@ class WideModel(IntervalsModel):
         rows = sparse.csr_array(entries, shape=(len(chosen), self.size))
         return rows, self.least_width[chosen]
 
-    def open_cells(self, point: Floats) -> Booleans:
-        """Cells whose interval has a width."""
-        ends = point[: self.cell_ends]
-        return np.asarray((ends[0::2] > 0) | (ends[1::2] > 0))
-
     def widened(self, point: Floats, cells: Booleans) -> Floats:
         """The point with the intervals of some cells opened to their least width."""
         ends = point[: self.cell_ends]
@@ -87,6 +82,10 @@ class RestrictedModel(WideModel):
         self.rows = sparse.csr_array(sparse.vstack([self.rows, rows]))
         self.right = np.concatenate([self.right, right])
 
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms with the intervals of all cells opened to their least width."""
+        return self.widened(ends, self.least_width > 0)
+
 
 class CombinedModel(WideModel):
     """What all algorithms for combined suppression share.
@@ -96,7 +95,6 @@ class CombinedModel(WideModel):
         width_weight: What a unit of each end costs, whether it may be opened or not.
         is_always: Cells that are suppressed in every solution: the sensitive ones.
         is_choice: Cells that may be suppressed or not.
-        attackers: Who attacks, as given.
         most_suppressed: So many cells may be suppressed.
     """
 
@@ -114,7 +112,6 @@ class CombinedModel(WideModel):
         )
         self.suppress_weight = suppress_weight
         self.width_weight = width_weight
-        self.attackers = tuple(attackers)
         self.is_always = problem.is_sensitive
         self.is_choice: Booleans = self.is_free_cell & ~self.is_always
         self.max_suppressed = max_suppressed
@@ -144,20 +141,9 @@ class CombinedModel(WideModel):
         cells = self.suppressed(point)
         return self.width_cost(point) + float(self.suppress_weight[cells].sum())
 
-    def completed(self, point: Floats) -> Floats:
-        """The point with the intervals of all suppressed cells opened to their least width."""
-        return self.widened(point, self.suppressed(point))
-
-    def with_reaches(self, ends: Floats) -> Floats:
-        """A point with these rooms, in which cells reach as far as their own intervals."""
-        point = self.upper.copy()
-        point[: self.cell_ends] = ends
-        for rival in self.rivals:
-            asked = np.flatnonzero(rival.place >= 0)
-            own = ends[2 * rival.cells[asked] + (rival.sides[asked] < 0)]
-            place = rival.place[asked]
-            point[place] = np.clip(own, self.lower[place], self.upper[place])
-        return point
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms with the intervals of all suppressed cells opened to their least width."""
+        return self.widened(ends, self.suppressed(ends))
 
     def allows(self, point: Floats) -> bool:
         """Are there few enough suppressed cells?"""

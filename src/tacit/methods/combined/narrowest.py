@@ -28,6 +28,7 @@ class Narrowest:
     Attributes:
         inside: A point inside.
         best: The point with the narrowest intervals so far.
+        vertex: The last optimum of the relaxation.
         rows: Cuts that are tight at the optimum.
         right: Their right-hand sides.
     """
@@ -37,6 +38,7 @@ class Narrowest:
         self._surroundings = surroundings
         self.inside = inside
         self.best = inside
+        self.vertex = inside
         self.rows: sparse.csr_array[Any, Any] = sparse.csr_array((0, search.model.size))
         self.right = np.zeros(0)
 
@@ -49,6 +51,7 @@ class Narrowest:
         while not search.finished() and search.seconds < end:
             search.iterations += 1
             bound = master.solve()
+            self.vertex = master.point
             search.raise_bound(model.base + bound)
             found = self._surroundings.separation.approach(master.point, self.inside)
             rows.append(found.rows)

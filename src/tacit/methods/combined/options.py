@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tacit.errors import InputError
-from tacit.methods.intervals.options import IntervalsOptions
+from tacit.methods.intervals.options import EndsOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class CombinedOptions(IntervalsOptions):
+class CombinedOptions(EndsOptions):
     """Options of `tacit.combined`.
 
     Attributes:
@@ -19,7 +19,9 @@ class CombinedOptions(IntervalsOptions):
             rounds of whole master problems, and better solutions along the way. `benders`:
             paper 002, Algorithm 4.3. `monolithic`: one mixed-integer programme with a table
             for every sensitive cell and side.
-        round_to: Move both ends of every interval outwards to multiples of this number.
+        round_to: Which ends are published: moved outwards to multiples of this number, or of a
+            base that follows from the interval (`auto`), or as found (`exact`), as for
+            `tacit.intervals`.
         width_weights: What a unit of width costs: as `given` by the problem, `unit`, the
             cell's `value`, or an array; a pair of these is for the lower and upper ends.
         max_suppressed: Publish all but so many cells exactly; sensitive ones count.

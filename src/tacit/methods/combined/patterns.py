@@ -11,9 +11,10 @@ import contextlib
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.combined.search import Quiet, RestrictedSearch, Search
+from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import auto
-from tacit.methods.intervals.options import IntervalsOptions
+from tacit.methods.intervals.options import EndsOptions
+from tacit.methods.intervals.search import Quiet
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.exact import auto as suppress
@@ -70,7 +71,7 @@ class Patterns:
             seconds: Time for the pattern.
         """
         complete = self._searching(self._quick.problem, seconds, _COMPLETE_GAP)
-        with contextlib.suppress(SolverError):
+        with contextlib.suppress(SolverError), complete.clock:
             suppress(complete)
         if complete.best is not None:
             self.polish(complete.best)
@@ -111,19 +112,20 @@ class Patterns:
         if float(search.model.suppress_weight[pattern].sum()) >= search.objective:
             return
         self._known[key] = gap
-        options = IntervalsOptions(
+        options = EndsOptions(
             time_limit=max(search.seconds_left, 1e-3), gap=gap, seed=search.options.seed
         )
-        model = search.model.restricted(pattern)
-        part = RestrictedSearch(model, options, Quiet(search.observer))
+        part = search.within(search.model.restricted(pattern), options)
         try:
             auto(part)
             part.confirm()
         except SolverError:
             return
-        if part.best is not None:
-            search.offer(part.best)
-            search.confirm()
+        finally:
+            # What was found before time ran out counts, too.
+            if part.best is not None:
+                search.offer(part.best)
+        search.confirm()
 
 
 def evenly(problem: Problem) -> Problem:

@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.errors import InputError, ProblemError, TacitError
-from tacit.methods.combined.finish import cost, tightened
+from tacit.clock import Clock
+from tacit.errors import InputError, ProblemError
+from tacit.methods.combined.finish import FINISH
 from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.finish import left_out, published
 from tacit.methods.intervals.options import Algorithm
-from tacit.methods.intervals.run import end_weights, obstacles
+from tacit.methods.intervals.run import driven, end_weights, refuse_small_steps
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Status
+from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
 
@@ -40,7 +39,7 @@ def combined(
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
-    round_to: float | None = None,
+    round_to: float | str | None = None,
     **options: Any,
 ) -> Outcome:
     """Publish few cells as intervals, and those as narrow as possible.
@@ -66,15 +65,16 @@ def combined(
             publication, the relations and the bounds.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
-        round_to: Move both ends of every interval outwards to multiples of this number.
+        round_to: Move both ends of every interval outwards to multiples of this number, or of a
+            base that follows from the interval (`auto`), as for `tacit.intervals`.
         **options: Further options, see `CombinedOptions`.
 
     Returns:
         The outcome; its solution is of type `Intervals`, and `outcome.suppressed` names the
         cells that are not published exactly. It is safe, as an audit that shares nothing with
         the search has found, and no interval is wider than what a reader can deduce from all
-        of them, unless it has to have a least width or is rounded. `optimal` speaks of the
-        intervals before they are rounded, the objective of those that are published.
+        of them, unless it has to have a least width or ends were moved. Status, objective and
+        bound speak of the ends as found, `report.published_objective` of those published.
 
     Raises:
         ProblemError: The table contradicts itself.
@@ -106,51 +106,40 @@ def combined(
     except InputError as error:
         raise InputError(f"width_{error}") from None
     widths = least_widths(problem, min_width)
+    refuse_small_steps(problem, chosen)
+    clock = Clock(chosen.time_limit)
     hopeless = refuse(problem, tolerance)
     if hopeless:
         return infeasible("combined", chosen.algorithm, seed, hopeless)
     observer = observer or Observer()
     observer.on_start("combined")
-    model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
-    search = Search(model, chosen, observer)
-    try:
-        reasons = _too_few(model)
-        with search.clock:
-            reasons += obstacles(search)
-            if not reasons:
-                _run(search)
-                reasons = search.reasons
-        if reasons:
-            outcome = infeasible("combined", chosen.algorithm, seed, reasons, search.seconds)
-            observer.on_end(outcome)
-            return outcome
-    except KeyboardInterrupt:
-        search.stopped_by = "user"
-    search.confirm()
-    if search.best is None and search.fallback is not None:
-        search.offer(search.fallback)
-        search.confirm()
-    search.finished()
-    outcome = _outcome(search)
-    observer.on_end(outcome)
-    return outcome
+
+    def prepared() -> Search:
+        model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
+        return Search(model, chosen, observer, clock)
+
+    return driven(prepared, _run, FINISH, chosen, observer, clock)
 
 
-def _run(search: Search) -> None:
+def _run(search: Search) -> list[str]:
+    """Search; returns why there is no solution, if there is none."""
+    reasons = _too_few(search.model)
+    if reasons:
+        return reasons
     if not any(len(rival.cells) for rival in search.model.rivals):
         search.offer(search.model.lower)
         search.confirm()
         search.raise_bound(search.objective)
         search.finished()
-        return
-    if search.options.algorithm == "monolithic":
+    elif search.options.algorithm == "monolithic":
         from tacit.methods.combined.monolithic import monolithic
 
         monolithic(search)
-        return
-    from tacit.methods.combined.cutting import auto, benders
+    else:
+        from tacit.methods.combined.cutting import auto, benders
 
-    (benders if search.options.algorithm == "benders" else auto)(search)
+        (benders if search.options.algorithm == "benders" else auto)(search)
+    return search.reasons
 
 
 def _not_negative(problem: Problem, weight: Floats) -> Floats:
@@ -168,48 +157,3 @@ def _too_few(model: CombinedModel) -> list[str]:
     if count <= model.most_suppressed:
         return []
     return [f"at most {model.max_suppressed} cells may be suppressed, but {count} are sensitive"]
-
-
-def _outcome(search: Search) -> Outcome:
-    options, problem = search.options, search.problem
-    status, solution, checked, objective, message = Status.INTERRUPTED, None, None, None, ""
-    if search.best is not None:
-        solution = published(search, tightened(search, search.best))
-        checked = audit(
-            problem,
-            solution,
-            cells="sensitive",
-            exact=False,
-            attackers=[rival.attacker for rival in search.model.rivals],
-            # The table was judged when the search began.
-            tolerance=None,
-        )
-        if not checked.safe:
-            raise TacitError(
-                "the search called intervals safe that the audit does not: this is a fault of "
-                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
-            )
-        objective = cost(search, solution)
-        before = objective if options.round_to is None else min(search.objective, objective)
-        objective = max(objective, search.bound)
-        reached = (before - search.bound) / max(abs(before), 1e-10) <= options.gap
-        status = Status.OPTIMAL if reached else Status.FEASIBLE
-        if reached:
-            search.stopped_by = "gap"
-    elif np.isfinite(search.model.most_suppressed):
-        message = (
-            f"no safe solution with at most {search.model.max_suppressed} suppressed cells was "
-            "found; allow more cells or more time"
-        )
-    return Outcome(
-        status=status,
-        stopped_by=search.stopped_by or "exhausted",
-        solution=solution,
-        report=search.report(objective),
-        method="combined",
-        algorithm=options.algorithm,
-        seed=options.seed,
-        message=message,
-        audit=checked,
-        left_out=left_out(problem, solution),
-    )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clock import Clock
 from tacit.methods.combined.model import CombinedModel, RestrictedModel
 from tacit.methods.combined.options import CombinedOptions
-from tacit.methods.intervals.options import IntervalsOptions
+from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.options import EndsOptions
+from tacit.methods.intervals.search import Quiet
 from tacit.methods.intervals.search import Search as IntervalsSearch
 from tacit.observer import Observer
-from tacit.problem import Floats
-
-_CRUMB = 1e-6
-"""Rooms below this share of the smallest level are rounding, and no reason to pay for a cell."""
+from tacit.problem import Booleans, Floats
 
 
 class Search(IntervalsSearch):
@@ -25,23 +25,51 @@ class Search(IntervalsSearch):
     model: CombinedModel
     options: CombinedOptions
 
-    def __init__(self, model: CombinedModel, options: CombinedOptions, observer: Observer):
-        super().__init__(model, options, observer)
+    def __init__(
+        self,
+        model: CombinedModel,
+        options: CombinedOptions,
+        observer: Observer,
+        clock: Clock | None = None,
+    ):
+        super().__init__(model, options, observer, clock)
         self.model = model
         self.options = options
         self.reasons: list[str] = []
-        problem = model.problem
-        levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
-        self._crumb = _CRUMB * float(np.min(levels[levels > 0], initial=np.inf))
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
         model = self.model
         ends = point[: model.cell_ends]
-        ends = np.maximum(np.where(ends < self._crumb, 0.0, ends), model.lower[: len(ends)])
+        ends = np.maximum(np.where(ends < self.crumb, 0.0, ends), model.lower[: len(ends)])
         point = model.completed(ends)
         if model.allows(point):
             super().offer(point)
+
+    def closable(self, ends: Floats) -> Booleans:
+        """Open cells that might be closed and cost nothing but their width: others are paid for."""
+        return np.asarray(super().closable(ends) & (self.model.suppress_weight == 0))
+
+    @property
+    def hint(self) -> str:
+        """What to say where nothing safe was found."""
+        if self.model.max_suppressed is None:
+            return ""
+        return (
+            f"no safe solution with at most {self.model.max_suppressed} suppressed cells was "
+            "found; allow more cells or more time"
+        )
+
+    def within(self, model: IntervalsModel, options: EndsOptions) -> IntervalsSearch:
+        """A search over the cells of a pattern, as part of this one."""
+        assert isinstance(model, RestrictedModel)
+        return RestrictedSearch(model, options, Quiet(self.observer))
+
+    def take(self, point: Floats) -> None:
+        """Keep a point without a look: the audit will say whether it is safe."""
+        point = self.model.completed(point[: self.model.cell_ends])
+        if self.model.allows(point):
+            super().take(point)
 
     def nothing_better(self) -> None:
         """Take note that no solution is better than the best, or that there is none."""
@@ -58,21 +86,10 @@ class Search(IntervalsSearch):
 class RestrictedSearch(IntervalsSearch):
     """Keeps the best safe rooms of a pattern, all of whose intervals have their least width."""
 
-    def __init__(self, model: RestrictedModel, options: IntervalsOptions, observer: Observer):
+    def __init__(self, model: RestrictedModel, options: EndsOptions, observer: Observer):
         super().__init__(model, options, observer)
         self._wide = model
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
-        super().offer(self._wide.widened(point, self._wide.least_width > 0))
-
-
-class Quiet(Observer):
-    """Passes on nothing but the wish to stop: for searches within the search."""
-
-    def __init__(self, observer: Observer):
-        self._observer = observer
-
-    def should_stop(self) -> bool:
-        """Does whoever listens to the whole search want it to stop?"""
-        return self._observer.should_stop()
+        super().offer(self._wide.completed(point))

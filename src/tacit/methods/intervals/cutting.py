@@ -84,6 +84,7 @@ def auto(search: Search) -> None:
     while not search.finished():
         search.iterations += 1
         search.raise_bound(master.solve())
+        search.vertex = master.point
         if search.finished():
             return
         found = surroundings.separation.approach(master.point, inside)
@@ -111,6 +112,7 @@ def benders(search: Search) -> None:
     while not search.finished():
         search.iterations += 1
         search.raise_bound(master.solve())
+        search.vertex = master.point
         if search.finished():
             return
         found = surroundings.separation.approach(master.point)

@@ -1,31 +1,40 @@
-"""From safe rooms to what is published: tightened, rounded outwards if asked for."""
+"""From safe rooms to what is published: fewest intervals, tightened, audited."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
+from tacit.attack.audit import Audit, audit
 from tacit.attack.reach import Requests
 from tacit.attack.sweep import Attack
-from tacit.errors import SolverError
+from tacit.clock import Clock
+from tacit.errors import SolverError, TacitError
+from tacit.methods.intervals.ends import outward
+from tacit.methods.intervals.fewest import fewest
 from tacit.methods.intervals.search import Search
-from tacit.outcome import Intervals
-from tacit.problem import Floats, Problem
+from tacit.outcome import Intervals, Outcome, Status
+from tacit.problem import Booleans, Floats, Problem
 
-_NEXT = 1e-9
-"""An end this close to a shorter number, as a share of its size, may be moved there."""
+_GRACE = 0.05, 0.5
+"""An audit that takes longer than expected may go beyond the time limit by this share of it, or
+by so many seconds if that is more."""
+_WIDER = 1e-7
+"""Ends that an audit finds too close by rounding are moved by this share of their rooms."""
 
 
 def tightened(search: Search, ends: Floats) -> Floats:
     """Rooms cut back to what a reader can deduce from all of them together.
 
     Nobody learns anything by that: whatever a reader cannot rule out stays possible. Ends stay
-    as they are where the user stopped before their turn, and all of them if the solver breaks
-    down: wider intervals are safe, too.
+    as they are where time ran out or the user stopped before their turn, and all of them if the
+    solver breaks down: wider intervals are safe, too.
     """
     model = search.model
     ends = ends[: model.cell_ends].copy()
-    opened = np.flatnonzero((ends[0::2] > 0) | (ends[1::2] > 0))
-    cells = opened[model.is_free_cell[opened]]
+    cells = np.flatnonzero(model.open_cells(ends) & model.is_free_cell)
     attack = Attack(model.problem, model.knowledge(ends), structure=model.structure)
     try:
         answer = attack.reach(
@@ -43,7 +52,7 @@ def tightened(search: Search, ends: Floats) -> Floats:
     return ends
 
 
-def published(search: Search, ends: Floats) -> Intervals:
+def found_intervals(search: Search, ends: Floats) -> Intervals:
     """The intervals with these rooms around the true values."""
     model, problem = search.model, search.problem
     known = model.knowledge(ends)
@@ -51,37 +60,144 @@ def published(search: Search, ends: Floats) -> Intervals:
     # Rounding must not take anything away.
     upper = np.where(upper - problem.value < known.up, np.nextafter(upper, np.inf), upper)
     lower = np.where(problem.value - lower < known.down, np.nextafter(lower, -np.inf), lower)
-    step = search.options.round_to
-    if step is not None:
-        free = model.is_free_cell & ((known.up > 0) | (known.down > 0))
-        upper = np.where(free & np.isfinite(upper), _multiple(upper, step, np.ceil), upper)
-        lower = np.where(free & np.isfinite(lower), _multiple(lower, step, np.floor), lower)
     return Intervals(np.maximum(lower, problem.lower), np.minimum(upper, problem.upper))
 
 
-def _multiple(end: Floats, step: float, outwards: np.ufunc) -> Floats:
-    """The next multiple outwards; an end that is one but for rounding stays."""
-    steps = np.where(np.isfinite(end), end, 0.0) / step
-    near = np.rint(steps)
-    is_one = np.abs(steps - near) <= _NEXT * np.maximum(np.abs(near), 1.0)
-    rounded = np.where(is_one, near, outwards(steps)) * step
-    # Where the multiple falls short by rounding, the end itself is kept.
-    return np.maximum(rounded, end) if outwards is np.ceil else np.minimum(rounded, end)
-
-
-def left_out(problem: Problem, solution: Intervals | None) -> tuple[int, ...]:
-    """Sensitive cells whose interval is a point, since they ask for no room: not published."""
-    if solution is None:
-        return ()
-    own = problem.sensitive
-    return tuple(own[solution.lower[own] >= solution.upper[own]].tolist())
+def untold(search: Search, found: Intervals) -> Booleans:
+    """Cells that are not published: withheld, or no closer than everybody knew before."""
+    problem = search.problem
+    spread = found.lower < found.upper
+    known = (found.lower <= problem.lower) & (found.upper >= problem.upper)
+    return np.asarray((spread & known) | search.model.is_withheld[0::2])
 
 
 def cost(search: Search, solution: Intervals) -> float:
-    """What published intervals cost."""
+    """What published intervals cost; nobody pays for room beyond the bounds."""
     model, problem = search.model, search.problem
     weight = model.weight[: model.cell_ends]
     rooms = np.empty(model.cell_ends)
-    rooms[0::2], rooms[1::2] = solution.upper - problem.value, problem.value - solution.lower
+    rooms[0::2] = np.minimum(solution.upper, problem.upper) - problem.value
+    rooms[1::2] = problem.value - np.maximum(solution.lower, problem.lower)
     counted = weight > 0
     return float(weight[counted] @ rooms[counted])
+
+
+@dataclass(frozen=True)
+class Finish:
+    """What follows the search, for the method at hand.
+
+    Attributes:
+        method: Its name.
+        tightened: Cuts rooms back to what can be deduced.
+        cost: What intervals cost.
+    """
+
+    method: str = "intervals"
+    tightened: Callable[[Search, Floats], Floats] = tightened
+    cost: Callable[[Search, Intervals], float] = cost
+
+    def outcome(self, search: Search) -> Outcome:
+        """The outcome of a search that is over, within the time that was kept for it."""
+        options = search.options
+        self._last_look(search)
+        search.finished()
+        objective, in_print, solution, checked = None, None, None, None
+        left_out: tuple[int, ...] = ()
+        if search.best is not None:
+            self._close(search)
+            search.observer.on_phase("tightening and audit")
+            search.keep_time(for_audit_only=True)
+            ends = search.best[: search.model.cell_ends]
+            with search.clock:
+                ends = self.tightened(search, ends)
+            found = found_intervals(search, ends)
+            objective = max(self.cost(search, found), search.bound)
+            solution, checked, left_out = self._published(search, ends)
+            if solution is not None:
+                in_print = max(self.cost(search, solution), objective)
+        status = Status.INTERRUPTED
+        if solution is None:
+            objective = None
+        elif search.gap_of(objective or 0.0) <= options.gap:
+            status, search.stopped_by = Status.OPTIMAL, "gap"
+        else:
+            status = Status.FEASIBLE
+        return Outcome(
+            status=status,
+            stopped_by=search.stopped_by or "exhausted",
+            solution=solution,
+            report=search.report(objective, in_print),
+            method=self.method,
+            algorithm=options.algorithm,
+            seed=options.seed,
+            message=search.hint if solution is None else "",
+            audit=checked,
+            left_out=left_out,
+        )
+
+    def _last_look(self, search: Search) -> None:
+        """Look at what was offered last, while there is time; else take what is safe but wide."""
+        search.keep_time(for_audit_only=True)
+        with search.clock:
+            search.confirm()
+        if search.best is None and search.fallback is not None:
+            search.take(search.fallback)
+
+    def _close(self, search: Search) -> None:
+        """Close intervals that are not needed, while there is time."""
+        search.keep_time()
+        try:
+            with search.clock:
+                fewest(search)
+        except KeyboardInterrupt:
+            search.stopped_by = "user"
+
+    def _published(
+        self, search: Search, ends: Floats
+    ) -> tuple[Intervals | None, Audit | None, tuple[int, ...]]:
+        """What is published, audited; nothing where time did not suffice for the audit."""
+        model, base = search.model, search.options.base
+        checked: Audit | None = None
+        for turn in range(3):
+            found = found_intervals(search, ends)
+            hidden = untold(search, found)
+            # Rounding may have taken what a level needs: further attempts give it back.
+            solution = outward(found, base, hidden, strictly=turn > 0) if base else found
+            with Clock(_time_for_audit(search)):
+                checked = self._audit(search, solution)
+            if checked is None or checked.unchecked:
+                search.stopped_by = "time"
+                return None, None, ()
+            if not checked.safe and not search.is_confirmed:
+                return None, None, ()
+            if checked.safe:
+                alone = _points(search.problem, solution)
+                return solution, checked, tuple(np.flatnonzero(hidden | alone).tolist())
+            ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
+        assert checked is not None
+        raise TacitError(
+            "the search called intervals safe that the audit does not: this is a fault of "
+            f"tacit, please report it ({search.problem.name_cells(checked.exposed_cells)})"
+        )
+
+    def _audit(self, search: Search, solution: Intervals) -> Audit:
+        return audit(
+            search.problem,
+            solution,
+            cells="sensitive",
+            exact=False,
+            attackers=[rival.attacker for rival in search.model.rivals],
+            # The table was judged when the search began.
+            tolerance=None,
+        )
+
+
+def _time_for_audit(search: Search) -> float:
+    share, seconds = _GRACE
+    limit = search.options.time_limit
+    return max(0.0, limit + max(share * limit, seconds) - search.seconds)
+
+
+def _points(problem: Problem, solution: Intervals) -> Booleans:
+    """Sensitive cells whose interval is a point, since they ask for no room: not published."""
+    return np.asarray(problem.is_sensitive & (solution.lower >= solution.upper))

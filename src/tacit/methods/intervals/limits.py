@@ -38,6 +38,11 @@ class LimitProgramme(Protocol):
         """How far a request gets within the capacities; None if nothing restrains it."""
 
 
+def takes_dual_form(part: LinearPart) -> bool:
+    """Are fewer cells left when totals are eliminated than there are relations?"""
+    return bool(part.sums.shape[1] < part.relations.shape[0])
+
+
 def limit_programme(
     model: IntervalsModel, rival: Rival, part: LinearPart, *, moves: bool
 ) -> LimitProgramme:
@@ -49,7 +54,7 @@ def limit_programme(
         part: The cells outside networks.
         moves: Do the capacities change from request to request?
     """
-    if part.sums.shape[1] < part.relations.shape[0]:
+    if takes_dual_form(part):
         return ChargeProgramme(model, rival, part, "primal" if moves else "dual")
     return DeviationProgramme(rival, part)
 

@@ -12,8 +12,18 @@ from tacit.methods.intervals.search import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
 
+_DEAREST = 1e6
+"""No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
 _PATIENCE = 20
 """Rounds after which a cut that was never tight leaves the relaxation."""
+
+
+def usual_price(costs: Floats) -> float:
+    """What to measure costs in, so that most are of the size of 1 and none is out of reach."""
+    positive = costs[costs > 0]
+    if not len(positive):
+        return 1.0
+    return max(float(np.median(positive)), float(positive.max()) / _DEAREST)
 
 
 class Master:
@@ -41,8 +51,7 @@ class Master:
         positive = levels[levels > 0]
         # Solvers work with absolute tolerances: bring rooms and costs to the size of 1.
         self._unit = float(np.median(positive)) if len(positive) else 1.0
-        weight = model.weight[model.weight > 0]
-        self._price = float(np.median(weight)) if len(weight) else 1.0
+        self._price = usual_price(model.weight)
         self._rows: sparse.csr_array[Any, Any] = sparse.csr_array((0, model.size))
         self._right = np.zeros(0)
         self._scale = np.zeros(0)
@@ -102,8 +111,8 @@ class Master:
     def _append(self, rows: sparse.csr_array[Any, Any], right: Floats, keys: Integers) -> None:
         # Whatever is fixed counts as a number.
         rest = right - rows @ np.where(self._is_column(), 0.0, self._model.lower)
-        scale = np.maximum(np.abs(right), np.asarray(abs(rows).max(axis=1).todense()).ravel())
-        scale = np.where(right > 0, right, np.maximum(scale, 1e-300))
+        largest = self._unit * np.asarray(abs(rows).max(axis=1).todense()).ravel()
+        scale = np.where(right > 0, right, np.maximum(np.maximum(largest, np.abs(right)), 1e-300))
         part = sparse.csr_array(rows[:, self._columns].multiply(self._unit / scale[:, None]))
         self._lp.add_rows(part, rest / scale, np.full(len(right), np.inf))
         self._rows = sparse.csr_array(sparse.vstack([self._rows, rows]))

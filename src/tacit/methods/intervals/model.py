@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Requests
+from tacit.attack.reach import Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -59,7 +59,9 @@ class IntervalsModel:
 
     Attributes:
         problem: The table.
+        attackers: Who attacks, as given.
         structure: Its examined relations.
+        may_open: Cells that may become intervals if they are published.
         rivals: The attackers.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
@@ -80,6 +82,9 @@ class IntervalsModel:
         attackers: Sequence[Attacker] = (),
     ):
         self.problem = problem
+        self.attackers = tuple(attackers)
+        self.may_open = allowed
+        self._given = weight, withheld
         self.structure = Structure.of(problem)
         self._above = problem.upper - problem.value
         self._below = problem.value - problem.lower
@@ -136,6 +141,24 @@ class IntervalsModel:
         keep = rival.attacker.reopened(self.problem)
         attack = Attack(self.problem, told, structure=self.structure, keep=keep)
         return attack.reach(rival.attacker.ask(self.problem, public, requests), **how)
+
+    def open_for(self, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
+        """Open rooms for the tables of an answer, as far as they are wanted, in place."""
+        tables = sparse.coo_array(answer.deviations)
+        moved = np.bincount(
+            tables.row,
+            np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
+            minlength=len(asked),
+        )
+        shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
+        data = tables.data * shrink[tables.row]
+        ends = 2 * tables.col + (data < 0)
+        free = self.is_free[ends]
+        np.maximum.at(rooms, ends[free], np.abs(data)[free])
+
+    def completed(self, ends: Floats) -> Floats:
+        """Rooms, opened to what intervals must have besides protection."""
+        return ends
 
     def objective(self, point: Floats) -> float:
         """What the intervals of a point cost."""
@@ -233,6 +256,28 @@ class IntervalsModel:
         point = point.copy()
         np.maximum.at(point, self._own_end, point[self._own_reach])
         return point
+
+    def with_reaches(self, ends: Floats) -> Floats:
+        """A point with these rooms, in which cells reach as far as their own intervals."""
+        point = self.upper.copy()
+        point[: self.cell_ends] = ends
+        for rival in self.rivals:
+            asked = np.flatnonzero(rival.place >= 0)
+            own = ends[2 * rival.cells[asked] + (rival.sides[asked] < 0)]
+            place = rival.place[asked]
+            point[place] = np.clip(own, self.lower[place], self.upper[place])
+        return point
+
+    def open_cells(self, point: Floats) -> Booleans:
+        """Cells whose interval has a width."""
+        ends = point[: self.cell_ends]
+        return np.asarray((ends[0::2] > 0) | (ends[1::2] > 0))
+
+    def restricted(self, cells: Booleans) -> IntervalsModel:
+        """The same problem where only these cells, and the sensitive ones, may become intervals."""
+        weight, withheld = self._given
+        chosen = self.may_open & (cells | self.problem.is_sensitive)
+        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers)
 
     @property
     def partner(self) -> Integers:

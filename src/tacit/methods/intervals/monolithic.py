@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.methods.intervals.cutting import Surroundings
+from tacit.methods.intervals.master import usual_price
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
@@ -76,8 +77,7 @@ class _Compact:
         levels = np.concatenate([rival.level for rival in model.rivals] + [model.right])
         positive = levels[levels > 0]
         self.unit = float(np.median(positive)) if len(positive) else 1.0
-        weight = model.weight[model.weight > 0]
-        self.price = float(np.median(weight)) if len(weight) else 1.0
+        self.price = usual_price(model.weight)
         self.right, self.most = np.zeros(0), np.zeros(0)
         self._rows: sparse.csr_array[Any, Any] | None = None
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
-from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
-from tacit.errors import ProblemError, TacitError
+from tacit.attack.reach import TOLERANCE, Requests
+from tacit.clock import Clock
+from tacit.errors import InputError, ProblemError
 from tacit.methods.course import infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.finish import cost, left_out, published, tightened
+from tacit.methods.intervals.cutting import auto, benders
+from tacit.methods.intervals.ends import AUTO, MOST_MULTIPLES
+from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
-from tacit.methods.intervals.options import Algorithm, IntervalsOptions
+from tacit.methods.intervals.options import Algorithm, EndsOptions, IntervalsOptions
 from tacit.methods.intervals.search import Search, levels_against
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Status
-from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
+from tacit.outcome import Outcome, Report, Status
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
+
+SomeSearch = TypeVar("SomeSearch", bound=Search)
 
 
 def intervals(
@@ -32,12 +35,13 @@ def intervals(
     gap: float = 1e-4,
     seed: int = 1,
     weights: Any = "given",
-    allowed: npt.ArrayLike | None = None,
+    published: npt.ArrayLike | None = None,
     withheld: npt.ArrayLike | None = None,
+    allowed: npt.ArrayLike | None = None,
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
-    round_to: float | None = None,
+    round_to: float | str | None = None,
     **options: Any,
 ) -> Outcome:
     """Publish some cells as intervals, as narrow as possible, so that nobody comes too close.
@@ -52,22 +56,26 @@ def intervals(
         weights: What a unit of width costs: as `given` by the problem, `unit`, the cell's
             `value` (its size, at least 1), or an array. A pair of these is for the lower and
             the upper ends.
-        allowed: The cells that may become intervals (H of paper 000), as numbers or a mask; by
-            default all that need not be published.
-        withheld: Cells that are not published at all, whatever else happens: a reader knows
-            that they lie within their bounds, and they cost nothing.
+        published: The cells that are published (H of paper 000), as numbers or a mask; by
+            default all. Of the others a reader knows that they lie within their bounds, and
+            they cost nothing. Cells that must be published are published anyway.
+        withheld: The same the other way round: the cells that are not published.
+        allowed: The published cells that may become intervals; the others are published as
+            they are. By default all that need not be published.
         attackers: Who attacks; by default a reader who knows nothing more than the
             publication, the relations and the bounds.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
-        round_to: Move both ends of every interval outwards to multiples of this number.
+        round_to: Move both ends of every interval outwards to multiples of this number, or of a
+            base that follows from the interval (`auto`); see `IntervalsOptions`. By default
+            ends are as found, which tells more than it seems: `tacit.protect` moves them.
         **options: Further options, see `IntervalsOptions`.
 
     Returns:
         The outcome; its solution is of type `Intervals`. It is safe, as an audit that shares
         nothing with the search has found, and no interval is wider than what a reader can
-        deduce from all of them, unless they are rounded. `optimal` speaks of the intervals
-        before they are rounded, the objective of those that are published.
+        deduce from all of them, unless ends were moved. Status, objective and bound speak of
+        the ends as found, `report.published_objective` of those that are published.
 
     Raises:
         ProblemError: The table contradicts itself.
@@ -87,58 +95,124 @@ def intervals(
             "gap": gap,
             "seed": seed,
             "round_to": round_to,
+            "published": published,
+            "withheld": withheld,
+            "allowed": allowed,
             **options,
         }
     )
     weight = end_weights(problem, weights)
-    may = np.ones(problem.cell_count, bool)
-    if allowed is not None:
-        may = cell_mask(problem, allowed, "allowed")
-    never = np.zeros(problem.cell_count, bool)
-    if withheld is not None:
-        never = cell_mask(problem, withheld, "withheld")
+    cells = _allowed(problem, chosen), _withheld(problem, chosen)
+    refuse_small_steps(problem, chosen)
+    clock = Clock(chosen.time_limit)
     hopeless = refuse(problem, tolerance)
     if hopeless:
         return infeasible("intervals", chosen.algorithm, seed, hopeless)
     observer = observer or Observer()
     observer.on_start("intervals")
-    model = IntervalsModel(problem, weight, may, never, attackers)
-    search = Search(model, chosen, observer)
+
+    def prepared() -> Search:
+        return Search(IntervalsModel(problem, weight, *cells, attackers), chosen, observer, clock)
+
+    return driven(prepared, _run, Finish(), chosen, observer, clock)
+
+
+def driven(
+    prepared: Callable[[], SomeSearch],
+    run: Callable[[SomeSearch], list[str]],
+    finish: Finish,
+    options: EndsOptions,
+    observer: Observer,
+    clock: Clock,
+) -> Outcome:
+    """Prepare, search and finish within the time limit.
+
+    Args:
+        prepared: Makes the search.
+        run: Searches; returns why there is no solution, if there is none.
+        finish: What follows the search.
+        options: What the user chose.
+        observer: Listens.
+        clock: The time for all of it.
+    """
+    search: SomeSearch | None = None
     reasons: list[str] = []
+    stopped_by = "time"
     try:
-        with search.clock:
+        with clock:
+            search = prepared()
             reasons = obstacles(search)
             if not reasons:
-                _run(search)
-        if reasons:
-            outcome = infeasible("intervals", chosen.algorithm, seed, reasons, search.seconds)
-            observer.on_end(outcome)
-            return outcome
+                reasons = run(search)
     except KeyboardInterrupt:
-        search.stopped_by = "user"
-    search.confirm()
-    if search.best is None and search.fallback is not None:
-        search.offer(search.fallback)
-        search.confirm()
-    search.finished()
-    outcome = _outcome(search)
+        stopped_by = "user"
+        if search is not None:
+            search.stopped_by = "user"
+    if reasons:
+        outcome = infeasible(finish.method, options.algorithm, options.seed, reasons, clock.seconds)
+    elif search is None:
+        outcome = Outcome(
+            status=Status.INTERRUPTED,
+            stopped_by=stopped_by,
+            report=Report(seconds=clock.seconds),
+            method=finish.method,
+            algorithm=options.algorithm,
+            seed=options.seed,
+        )
+    else:
+        outcome = finish.outcome(search)
     observer.on_end(outcome)
     return outcome
 
 
-def _run(search: Search) -> None:
+def _allowed(problem: Problem, options: IntervalsOptions) -> Booleans:
+    """Cells that may become intervals if they are published."""
+    if options.allowed is None:
+        return np.ones(problem.cell_count, bool)
+    return cell_mask(problem, options.allowed, "allowed")
+
+
+def _withheld(problem: Problem, options: IntervalsOptions) -> Booleans:
+    """Cells that are not published: those outside H of paper 000."""
+    if options.published is not None:
+        inside = cell_mask(problem, options.published, "published")
+        # What must be published is known to everyone: F of the paper.
+        return np.asarray(~inside & ~problem.must_publish)
+    if options.withheld is None:
+        return np.zeros(problem.cell_count, bool)
+    chosen = cell_mask(problem, options.withheld, "withheld")
+    both = np.flatnonzero(chosen & problem.must_publish)
+    if len(both):
+        raise InputError(
+            f"withheld names cells that must be published: {problem.name_cells(both)}; leave them "
+            "out of one of the two"
+        )
+    return chosen
+
+
+def refuse_small_steps(problem: Problem, options: EndsOptions) -> None:
+    """Refuse steps that are too small for a difference to be seen."""
+    base = options.base
+    if not isinstance(base, float):
+        return
+    if base * MOST_MULTIPLES < float(np.abs(problem.value).max(initial=0.0)):
+        raise InputError(
+            "round_to is too small for the values of this table, whose last digits are larger; "
+            f"choose a larger number, or {AUTO!r}"
+        )
+
+
+def _run(search: Search) -> list[str]:
     if not any(len(rival.cells) for rival in search.model.rivals):
         search.offer(search.model.lower)
         search.finished()
-        return
-    if search.options.algorithm == "monolithic":
+    elif search.options.algorithm == "monolithic":
         from tacit.methods.intervals.monolithic import monolithic
 
         monolithic(search)
-        return
-    from tacit.methods.intervals.cutting import auto, benders
-
-    (benders if search.options.algorithm == "benders" else auto)(search)
+    else:
+        (benders if search.options.algorithm == "benders" else auto)(search)
+    return []
 
 
 def end_weights(problem: Problem, weights: Any) -> Floats:
@@ -161,6 +235,7 @@ def obstacles(search: Search) -> list[str]:
     """Why the table cannot be protected even with the widest intervals; empty if it can."""
     told: list[str] = []
     rooms = search.model.least_point()
+    began = search.seconds
     for rival in search.model.rivals:
         missed, names = _out_of_reach(search, rival, rooms)
         told += [
@@ -170,6 +245,9 @@ def obstacles(search: Search) -> list[str]:
         ]
     if not told and np.isfinite(rooms).all():
         search.fallback = rooms
+    # Until a point has been looked at: an audit asks as much.
+    search.look_seconds = search.seconds - began
+    search.keep_time()
     return told
 
 
@@ -188,7 +266,7 @@ def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int
     levels_asked = np.concatenate([levels, sliding[None]])
     reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
     wanted = np.maximum(levels, sliding).ravel()
-    _open(search.model, rooms, answer, both, np.minimum(wanted, answer.amount))
+    model.open_for(rooms, answer, both, np.minimum(wanted, answer.amount))
     if not answer.answered.all():
         rooms[:] = np.inf
     # What could not be looked at in time is not called impossible.
@@ -199,78 +277,23 @@ def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int
     return cells[missed].tolist(), [" and ".join(names[short[:, at]]) for at in missed.tolist()]
 
 
-def _open(
-    model: IntervalsModel, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats
-) -> None:
-    """Open rooms for the tables of an answer, as far as they are wanted, in place."""
-    tables = sparse.coo_array(answer.deviations)
-    moved = np.bincount(
-        tables.row,
-        np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
-        minlength=len(asked),
-    )
-    shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
-    data = tables.data * shrink[tables.row]
-    ends = 2 * tables.col + (data < 0)
-    free = model.is_free[ends]
-    np.maximum.at(rooms, ends[free], np.abs(data)[free])
-
-
 def _reason(search: Search, cell: int, levels: str) -> str:
     model = search.model
     columns = model.structure.columns
     useful = model.is_free_cell | model.is_withheld[0::2]
     if not useful[cell]:
-        return f"it must be published or cannot vary, so that its {levels} level is out of reach"
+        barred = not model.may_open[cell] and not model.problem.must_publish[cell]
+        why = "as it is, for 'allowed' leaves it out" if barred else "or cannot vary"
+        return f"it must be published {why}, so that its {levels} level is out of reach"
     company = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
     lonely = rows[company[rows] < 2].tolist()
     if lonely:
         return (
-            f"every other cell of relation {lonely[0]} must be published or cannot vary, so that "
-            f"its {levels} level is out of reach"
+            f"every other cell of relation {lonely[0]} is published as it is or cannot vary, so "
+            f"that its {levels} level is out of reach"
         )
     return (
         "the bounds of the cells that may become intervals leave too little room for its "
         f"{levels} level"
-    )
-
-
-def _outcome(search: Search) -> Outcome:
-    options, problem = search.options, search.problem
-    status, solution, checked, objective = Status.INTERRUPTED, None, None, None
-    if search.best is not None:
-        search.observer.on_phase("tightening and audit")
-        solution = published(search, tightened(search, search.best))
-        checked = audit(
-            problem,
-            solution,
-            cells="sensitive",
-            exact=False,
-            attackers=[rival.attacker for rival in search.model.rivals],
-            # The table was judged when the search began.
-            tolerance=None,
-        )
-        if not checked.safe:
-            raise TacitError(
-                "the search called intervals safe that the audit does not: this is a fault of "
-                f"tacit, please report it ({problem.name_cells(checked.exposed_cells)})"
-            )
-        objective = cost(search, solution)
-        before = objective if options.round_to is None else min(search.objective, objective)
-        objective = max(objective, search.bound)
-        reached = (before - search.bound) / max(abs(before), 1e-10) <= options.gap
-        status = Status.OPTIMAL if reached else Status.FEASIBLE
-        if reached:
-            search.stopped_by = "gap"
-    return Outcome(
-        status=status,
-        stopped_by=search.stopped_by or "exhausted",
-        solution=solution,
-        report=search.report(objective),
-        method="intervals",
-        algorithm=options.algorithm,
-        seed=options.seed,
-        audit=checked,
-        left_out=left_out(problem, solution),
     )

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.attack.reach import TOLERANCE, Requests
+from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
 from tacit.methods.course import Course
 from tacit.methods.intervals.model import IntervalsModel, Rival
-from tacit.methods.intervals.options import IntervalsOptions
+from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer
 from tacit.problem import Booleans, Floats, Integers, Problem
 
@@ -22,6 +23,10 @@ _CRUMB = 1e-6
 """Rooms below this share of the smallest level are rounding."""
 _PAUSE = 0.1
 """Share of the time after which offered points are looked at before the end."""
+_AIR = 1.2
+"""So many times what steps after the search are expected to take is kept for them."""
+_TIGHTENING = 0.1
+"""At most this share of the time is kept for cutting intervals back to what can be deduced."""
 
 
 class Search(Course):
@@ -32,20 +37,43 @@ class Search(Course):
         options: What the user chose.
         best: The best safe rooms so far.
         fallback: A point that is safe but wide, for when there was no time for more.
+        is_confirmed: Whether the best rooms were looked at, and are not a fallback.
+        vertex: The last optimum of a relaxation: it opens few cells, but may not be safe.
+        smallest: The smallest level; inf where there is none.
+        look_seconds: How long it took to find out whether a point is safe.
     """
 
-    def __init__(self, model: IntervalsModel, options: IntervalsOptions, observer: Observer):
-        super().__init__(options, observer, bound=model.objective(model.lower))
+    def __init__(
+        self,
+        model: IntervalsModel,
+        options: EndsOptions,
+        observer: Observer,
+        clock: Clock | None = None,
+    ):
+        """Prepare.
+
+        Args:
+            model: The intervals problem.
+            options: What the user chose.
+            observer: Listens; may stop the search.
+            clock: The time for the whole call. Whoever gives it has steps to do after the
+                search, and time is kept for them.
+        """
+        super().__init__(options, observer, bound=model.objective(model.lower), clock=clock)
         self.model = model
         self.options = options
         self.best: Floats | None = None
         self.fallback: Floats | None = None
+        self.vertex: Floats | None = None
+        self.look_seconds = 0.0
+        self.is_confirmed = False
+        self._keeps_time = clock is not None
         self._offered: Floats | None = None
         self._offered_objective = np.inf
         self._looked = 0.0
         problem = model.problem
         levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
-        self._smallest = float(np.min(levels[levels > 0], initial=np.inf))
+        self.smallest = float(np.min(levels[levels > 0], initial=np.inf))
 
     @property
     def problem(self) -> Problem:
@@ -53,9 +81,20 @@ class Search(Course):
         return self.model.problem
 
     @property
+    def crumb(self) -> float:
+        """Rooms below this are rounding, and no reason to open a cell."""
+        return _CRUMB * self.smallest if np.isfinite(self.smallest) else 0.0
+
+    @property
     def cutoff(self) -> float:
         """What the best point costs, looked at or not."""
         return min(self.objective, self._offered_objective)
+
+    def gap_of(self, objective: float) -> float:
+        """The gap that a solution with this objective would have, however small it is."""
+        if not np.isfinite(objective):
+            return np.inf
+        return (objective - self.bound) / max(abs(objective), np.finfo(float).tiny)
 
     def finished(self) -> bool:
         """Is it time to stop? If so, `stopped_by` says why."""
@@ -65,7 +104,25 @@ class Search(Course):
 
     def out_of_time(self) -> bool:
         """Is it time to stop, whatever has been reached?"""
-        return self.seconds >= self.options.time_limit or self.observer.should_stop()
+        return time_left() <= 0 or self.clock.is_up or self.observer.should_stop()
+
+    @property
+    def audit_seconds(self) -> float:
+        """What an audit will take, as far as that is known."""
+        return _AIR * self.look_seconds
+
+    def keep_time(self, *, for_audit_only: bool = False) -> None:
+        """Keep time for what comes after the search: a last look, tightening and the audit."""
+        if not self._keeps_time:
+            return
+        kept = self.audit_seconds
+        if not for_audit_only:
+            limit = self.options.time_limit
+            asked = max(sum(len(rival.cells) for rival in self.model.rivals), 1)
+            opened = 2 * len(self.problem.sensitive) if self.best is None else (self.best > 0).sum()
+            tightening = _AIR * self.look_seconds * float(opened) / asked
+            kept += self.look_seconds + min(tightening, _TIGHTENING * limit)
+        self.clock.reserve = kept
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
@@ -78,50 +135,102 @@ class Search(Course):
 
     def confirm(self) -> None:
         """Look at the best offered point, and keep it if it is safe."""
-        point, self._offered, self._offered_objective = self._offered, None, np.inf
+        point, objective = self._offered, self._offered_objective
+        self._offered, self._offered_objective = None, np.inf
         if point is None:
             return
         self._looked = self.seconds
-        safe = self._made_safe(point)
+        try:
+            safe = self._made_safe(point)
+        except TimeUpError:
+            # There may be time for it when no more is searched.
+            self._offered, self._offered_objective = point, objective
+            raise
         self._looked = self.seconds
         if safe is None:
             return
         objective = self.model.objective(safe)
         if objective < self.objective:
             self.best = safe
+            self.is_confirmed = True
             self.better(objective)
 
+    def closable(self, ends: Floats) -> Booleans:
+        """Open cells that might be closed: the sensitive ones stay open."""
+        return np.asarray(self.model.open_cells(ends) & ~self.problem.is_sensitive)
+
+    @property
+    def hint(self) -> str:
+        """What to say where nothing safe was found."""
+        return ""
+
+    def within(self, model: IntervalsModel, options: EndsOptions) -> Search:
+        """A search over a part of the cells, as part of this one."""
+        return Search(model, options, Quiet(self.observer))
+
+    def take(self, point: Floats) -> None:
+        """Keep a point without a look: the audit will say whether it is safe."""
+        ends = self.model.cell_ends
+        self.best = np.clip(point[:ends], self.model.lower[:ends], None)
+        self.is_confirmed = False
+        self.better(self.model.objective(self.best))
+
     def _made_safe(self, point: Floats) -> Floats | None:
-        """The point, opened by what rounding took from it; None if it is not safe."""
+        """What is needed of a point, opened by what rounding took; None if it is not safe."""
         model = self.model
         ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
         # Solvers leave crumbs that are of no use and make trouble for those who look closely.
-        if np.isfinite(self._smallest):
-            ends[ends < _CRUMB * self._smallest] = 0.0
+        ends[ends < self.crumb] = 0.0
         for _ in range(3):
             np.minimum(ends, model.upper[: model.cell_ends], out=ends)
-            share = min(self.share(rival, ends) for rival in model.rivals)
+            began = self.seconds
+            share, needed = self.look(ends)
+            self.look_seconds = self.seconds - began
+            self.keep_time()
             if share >= 1 - TOLERANCE:
-                return ends
+                return model.completed(needed)
             if share < 1 - _NEAR:
                 return None
             ends = ends * ((1 + 1e-10) / share)
         return None
 
-    def share(self, rival: Rival, ends: Floats) -> float:
-        """The smallest share of a level that is there against an attacker."""
-        cells, levels, sliding = levels_against(self.model, rival)
-        both = Requests.both_sides(cells, *np.maximum(levels, sliding))
-        try:
-            reaches = self.model.answer(rival, ends, both)
-        except SolverError:
-            # What nobody can judge is not called safe.
-            return 0.0
-        amount = reaches.amount.reshape(2, -1)
-        shares = np.concatenate([amount, amount.sum(0, keepdims=True)])
-        asked = np.concatenate([levels, sliding[None]])
-        needed: Booleans = asked > 0
-        return float(np.min(shares[needed] / asked[needed], initial=1.0))
+    def look(self, ends: Floats) -> tuple[float, Floats]:
+        """How safe rooms are, and what of them that takes.
+
+        Returns:
+            The smallest share of a level that is there against an attacker; the rooms that the
+            tables need which show it. What goes beyond these protects nobody.
+        """
+        model = self.model
+        needed = model.lower[: model.cell_ends].copy()
+        least = 1.0
+        for rival in model.rivals:
+            cells, levels, sliding = levels_against(model, rival)
+            wanted = np.maximum(levels, sliding)
+            both = Requests.both_sides(cells, *wanted)
+            try:
+                reaches = model.answer(rival, ends, both)
+            except SolverError:
+                # What nobody can judge is not called safe.
+                return 0.0, ends
+            model.open_for(needed, reaches, both, np.minimum(wanted.ravel(), reaches.amount))
+            amount = reaches.amount.reshape(2, -1)
+            shares = np.concatenate([amount, amount.sum(0, keepdims=True)])
+            asked = np.concatenate([levels, sliding[None]])
+            some: Booleans = asked > 0
+            least = min(least, float(np.min(shares[some] / asked[some], initial=1.0)))
+        return least, np.minimum(needed, ends)
+
+
+class Quiet(Observer):
+    """Passes on nothing but the wish to stop: for searches within the search."""
+
+    def __init__(self, observer: Observer):
+        self._observer = observer
+
+    def should_stop(self) -> bool:
+        """Does whoever listens to the whole search want it to stop?"""
+        return self._observer.should_stop()
 
 
 def levels_against(model: IntervalsModel, rival: Rival) -> tuple[Integers, Floats, Floats]:

@@ -20,12 +20,15 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.reach import TOLERANCE
+from tacit.clock import check_time
 from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.limits import VIOLATION, limit_programme
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 
 _STEPS = 25
+_FLOWS = 1000
+"""So many requests are answered by flows between two looks at the clock."""
 _FAR = 1e6
 """Rooms beyond so many times the largest target make no difference."""
 
@@ -112,6 +115,23 @@ class Separation:
         return share
 
     def _flow_round(
+        self,
+        way: _Way,
+        flows: Integers,
+        begin: Floats,
+        cuts: _Cuts,
+        repaired: Floats,
+        point: Floats,
+    ) -> Floats:
+        """One walk for each of these requests, a few at a time so that the clock is asked."""
+        share = np.zeros(len(flows))
+        for start in range(0, len(flows), _FLOWS):
+            check_time()
+            chunk = slice(start, start + _FLOWS)
+            share[chunk] = self._some_flows(way, flows[chunk], begin[chunk], cuts, repaired, point)
+        return share
+
+    def _some_flows(
         self,
         way: _Way,
         flows: Integers,
