@@ -73,6 +73,8 @@ def main() -> None:
             one = case(seed, only, time_limit=given.time_limit)
             if (str(seed), one.method, one.algorithm) in done:
                 continue
+            if given.magnitude and one.drawn.magnitude != given.magnitude:
+                continue
             if given.minutes and time.monotonic() - began > 60 * given.minutes:
                 break
             row = as_row(one, *bench.run(seed, only, given.time_limit))
@@ -90,6 +92,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=2.0, help="seconds for each run")
     parser.add_argument("--minutes", type=float, help="stop after so many; go on by calling again")
     parser.add_argument("--only", metavar="METHOD/ALGORITHM", help="instead of each in turn")
+    parser.add_argument("--magnitude", type=float, help="only tables of this one, such as 1e12")
     parser.add_argument("--seed", type=int, help="run this table alone and show what is wrong")
     parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
     return parser.parse_args()

@@ -82,7 +82,7 @@ def draw(seed: int, *, magnitude: float, largest: int | None = None) -> Drawn:
 
 
 def _numbers(rng: np.random.Generator, count: int, numbers: str, magnitude: float) -> Floats:
-    size = rng.lognormal(0.0, 1.2, count)
+    size = rng.lognormal(0.0, float(rng.choice([0.5, 1.2, 1.2, 4.0])), count)
     if rng.random() < 0.15:
         size *= np.where(rng.random(count) < 0.3, -1.0, 1.0)
     if numbers == "whole" and magnitude >= 1:
@@ -229,7 +229,7 @@ def _bounds(rng: np.random.Generator, value: Floats, size: Floats) -> tuple[Floa
 def _levels(rng: np.random.Generator, size: Floats) -> list[Floats]:
     """Lower, upper and sliding levels."""
     count = len(size)
-    share = rng.choice([0.02, 0.1, 0.3]) * rng.uniform(0.5, 1.5, (3, count))
+    share = rng.choice([1e-4, 0.02, 0.1, 0.3]) * rng.uniform(0.5, 1.5, (3, count))
     mode = str(rng.choice(["both", "lower", "upper", "sliding", "all", "mixed"]))
     if mode == "both":
         share[2] = 0.0
