@@ -26,9 +26,10 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from studies.common import RESULTS, Results
 from tests.judge.cases import ROADS, Case, Result, attempt, case, judged
 from tests.judge.verdict import Fault
+
+from studies.common import RESULTS, Results
 
 RUN_COLUMNS = (
     *("seed", "method", "algorithm", "magnitude", "kind", "numbers", "cells", "sensitive"),

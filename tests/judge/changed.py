@@ -7,17 +7,13 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp, minimize
 
 from tacit.outcome import Values
 from tacit.problem import Problem
+from tests.judge.programmes import Booleans, Floats, Rows, squares, whole
 from tests.judge.reader import exposed, exposed_values, reach, requests, rooms
 from tests.judge.rivals import Rival
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 _SECONDS = 4.0
 _ROUNDS = 25
@@ -112,31 +108,24 @@ def adjusted(model: Adjusting) -> Rival | None:
         for cell in range(n):
             share = float(model.weight[cell]) / heavy
             row({cell: share, n + cell: share, size - 1: -1.0}, -np.inf, 0.0)
-    cost = cost / max(float(cost.max()), 1e-300)
     balance = sparse.hstack([p.relations, -p.relations, sparse.csr_array((len(p.rhs), k + 1))])
-    constraints = [LinearConstraint(sparse.csr_array(balance), 0.0, 0.0)] if len(p.rhs) else []
-    if rows:
-        at = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
-        entries = [item for each in rows for item in each.items()]
-        matrix = sparse.csr_array(
-            ([value for _, value in entries], (at, [column for column, _ in entries])),
-            shape=(len(rows), size),
-        )
-        constraints.append(LinearConstraint(matrix, low_right, high_right))
-    is_whole = np.concatenate([np.full(2 * n, model.whole and unit == 1.0), np.ones(k), [0.0]])
-    found = milp(
-        cost,
-        constraints=constraints,
-        bounds=Bounds(
-            np.concatenate([np.zeros(2 * n), fixed[:, 0], [0.0]]),
-            np.concatenate([up, down, fixed[:, 1], [np.inf]]),
-        ),
-        integrality=is_whole.astype(int),
-        options={"time_limit": _SECONDS, "mip_rel_gap": 1e-9},
+    line = np.repeat(np.arange(len(rows)), [len(each) for each in rows])
+    entries = [item for each in rows for item in each.items()]
+    matrix = sparse.csr_array(
+        ([value for _, value in entries], (line, [column for column, _ in entries])),
+        shape=(len(rows), size),
     )
-    if found.x is None:
+    found = whole(
+        cost,
+        [Rows(balance, 0.0, 0.0), Rows(matrix, low_right, high_right)],
+        np.concatenate([np.zeros(2 * n), fixed[:, 0], [0.0]]),
+        np.concatenate([up, down, fixed[:, 1], [np.inf]]),
+        np.concatenate([np.full(2 * n, model.whole and unit == 1.0), np.ones(k), [0.0]]) > 0,
+        _SECONDS,
+    )
+    if found is None:
         return None
-    z = (found.x[:n] - found.x[n : 2 * n]) * unit
+    z = (found[:n] - found[n : 2 * n]) * unit
     z = np.rint(z) if model.whole else np.where(np.abs(z) < 1e-11 * unit, 0.0, z)
     rival = _checked(model, z)
     if model.norm == "l2":
@@ -148,7 +137,7 @@ def _checked(model: Adjusting, z: Floats) -> Rival | None:
     """The table with these deviations, if it is one."""
     p = model.problem
     largest = np.abs(z).max(initial=0.0)
-    missed = np.abs(p.relations @ z)
+    missed = np.abs(np.asarray(p.relations @ z))
     slack = 0.0 if model.whole else 1e-8
     if (missed > slack * (abs(p.relations) @ np.abs(z))).any():
         return None
@@ -190,18 +179,7 @@ def _least_squares(
         else:
             if (low > high).any():
                 continue
-            found = minimize(
-                lambda z, weight=weight: float(weight @ z**2),
-                np.clip(np.zeros(n), low, high),
-                jac=lambda z, weight=weight: 2 * weight * z,
-                bounds=Bounds(low, high),
-                constraints={"type": "eq", "fun": lambda z: A @ z, "jac": lambda z: A}
-                if len(A)
-                else (),
-                method="SLSQP",
-                options={"maxiter": 200, "ftol": 1e-12},
-            )
-            rival = _checked(model, found.x * unit)
+            rival = _checked(model, squares(weight, A, low, high) * unit)
             if rival is not None and rival.cost < best.cost:
                 best = rival
     return best
@@ -273,29 +251,23 @@ def rounded(model: Rounding) -> Rival | None:
     if (np.abs(right - np.rint(right)) > 1e-6).any():
         return None
     choices = [
-        (cell, step) for cell in range(p.cell_count) for step in range(int(high[cell] - low[cell]) + 1)
+        (cell, step)
+        for cell in range(p.cell_count)
+        for step in range(int(high[cell] - low[cell]) + 1)
     ]
     cells = np.array([cell for cell, _ in choices])
     step = np.array([step for _, step in choices], float)
     value = (low[cells] + step) * base
     cost = model.weight[cells] * np.abs(value - p.value[cells])
-    unit = max(float(cost.max(initial=0.0)), 1e-300)
     each = sparse.csr_array((np.ones(len(cells)), (cells, np.arange(len(cells)))))
     moves = sparse.csr_array((step, (cells, np.arange(len(cells)))), shape=each.shape)
-    constraints = [LinearConstraint(each, 1.0, 1.0)]
-    if len(p.rhs):
-        constraints.append(LinearConstraint(p.relations @ moves, np.rint(right), np.rint(right)))
+    rows = [Rows(each, 1.0, 1.0), Rows(p.relations @ moves, np.rint(right), np.rint(right))]
+    ones = np.ones(len(cells))
     for _ in range(_ROUNDS):
-        found = milp(
-            cost / unit,
-            constraints=constraints,
-            bounds=Bounds(0, 1),
-            integrality=np.ones(len(cells)),
-            options={"time_limit": _SECONDS, "mip_rel_gap": 1e-9},
-        )
-        if found.x is None:
+        found = whole(cost, rows, 0 * ones, ones, ones > 0, _SECONDS)
+        if found is None:
             return None
-        chosen = found.x > 0.5
+        chosen = found > 0.5
         counts = low + np.bincount(cells[chosen], step[chosen], minlength=p.cell_count)
         solution = Values(counts * base, model.radius)
         if not exposed(p, solution):
@@ -306,7 +278,7 @@ def rounded(model: Rounding) -> Rival | None:
             return None
         slope, least = row
         per_choice = slope[cells] * (low[cells] + step)
-        constraints.append(LinearConstraint(sparse.csr_array(per_choice[None]), least, np.inf))
+        rows.append(Rows(sparse.csr_array(per_choice[None]), least, np.inf))
     return None
 
 
@@ -341,5 +313,5 @@ def _cut(model: Rounding, solution: Values) -> tuple[Floats, float] | None:
                 use = ~bound_is_less
                 slope[use] -= fall[use] * base
                 constant += float(fall[use] @ (radius + p.value)[use])
-            return slope / amount, (amount - constant) / amount * (1.0) - 1e-7
+            return slope / amount, (amount - constant) / amount - 1e-7
     return None

@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import linprog
 
 from tacit import Attacker
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import Problem
-
-Floats = npt.NDArray[np.float64]
+from tests.judge.programmes import Floats, linear
 
 SHARE = 1e-6
 """A level counts as met when all but this share of it is."""
@@ -87,9 +84,7 @@ def rooms_for(
     return told_up, told_down
 
 
-def reach(
-    problem: Problem, up: Floats, down: Floats, cell: int, side: int, wanted: float
-) -> Reach:
+def reach(problem: Problem, up: Floats, down: Floats, cell: int, side: int, wanted: float) -> Reach:
     """How far a cell can move to a side within the rooms, in shares of what is wanted."""
     count = problem.cell_count
     best = Reach(0.0, np.zeros(count))
@@ -103,27 +98,19 @@ def reach(
         if cell not in free:
             limits = _limits(problem, np.zeros(problem.relation_count), cell, side, up, down)
             return Reach(0.0, np.zeros(count), limits)
-        part = sparse.csr_array(problem.relations[:, free])
         cost = np.where(free == cell, -float(side), 0.0)
-        found = linprog(
-            cost,
-            A_eq=part if part.shape[0] else None,
-            b_eq=np.zeros(part.shape[0]) if part.shape[0] else None,
-            bounds=np.column_stack([-low[free], high[free]]),
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
-        )
-        if found.status != 0:
+        found = linear(cost, problem.relations[:, free], -low[free], high[free])
+        if found is None:
             continue
+        x, prices = found
         moved = np.zeros(count)
-        moved[free] = found.x * wanted
-        share = min(1.0, float(-found.fun))
+        moved[free] = x * wanted
+        share = min(1.0, side * float(moved[cell]) / wanted)
         if share > best.share:
             best = Reach(share, moved)
         if share >= 1 - SHARE:
             return best
-        prices = found.eqlin.marginals if part.shape[0] else np.zeros(0)
-        limits = _limits(problem, -side * np.asarray(prices, float), cell, side, up, down)
+        limits = _limits(problem, -side * prices, cell, side, up, down)
         if limits is not None and _certified(limits, up, down, wanted):
             return Reach(best.share, best.moved, limits)
     return best
@@ -145,7 +132,9 @@ def _limits(
         for at in range(problem.cell_count):
             start, end = relations.indptr[at], relations.indptr[at + 1]
             for row, factor in zip(
-                relations.indices[start:end].tolist(), relations.data[start:end].tolist(), strict=True
+                relations.indices[start:end].tolist(),
+                relations.data[start:end].tolist(),
+                strict=True,
             ):
                 d[at] -= g[row] * Fraction(factor)
         signed = np.array([float(side * each) for each in d])
@@ -158,9 +147,7 @@ def _limits(
 def limit_of(limits: tuple[Floats, Floats], up: Floats, down: Floats) -> float:
     """How far the cell can move at most within other rooms, by the same multipliers."""
     rise, fall = limits
-    return float(
-        rise @ np.where(rise > 0, up, 0.0) + fall @ np.where(fall > 0, down, 0.0)
-    )
+    return float(rise @ np.where(rise > 0, up, 0.0) + fall @ np.where(fall > 0, down, 0.0))
 
 
 def _certified(limits: tuple[Floats, Floats], up: Floats, down: Floats, wanted: float) -> bool:

@@ -12,17 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from tacit import Attacker
 from tacit.outcome import Intervals, Solution, Suppression
 from tacit.problem import Problem
+from tests.judge.programmes import Booleans, Floats, Rows, linear, whole
 from tests.judge.reader import exposed, reach, requests, rooms, rooms_for
-
-Floats = npt.NDArray[np.float64]
-Booleans = npt.NDArray[np.bool_]
 
 FEW = 14
 """So many cells that may be suppressed or not are searched pattern by pattern."""
@@ -82,7 +78,9 @@ class PatternSearch:
                 widest = rooms_for(p, attacker, *full, cell)
                 for level, amount in requests(p, position):
                     name = (who, cell, position, level)
-                    if any(key == name and not (used & ~pattern).any() for key, used in self._shown):
+                    if any(
+                        key == name and not (used & ~pattern).any() for key, used in self._shown
+                    ):
                         continue
                     if not self._met(name, amount, above, below, widest):
                         return False
@@ -153,18 +151,16 @@ class PatternSearch:
         for _ in range(_ROUNDS):
             pattern = self.always.copy()
             if self.rows:
-                matrix = np.array([row[self.maybe] for row, _ in self.rows])
-                right = np.array([r - row[self.always].sum() for row, r in self.rows])
-                found = milp(
-                    weight / unit + 1e-7,
-                    constraints=LinearConstraint(matrix, right * (1 - 1e-6), np.inf),
-                    bounds=Bounds(0, 1),
-                    integrality=np.ones(len(weight)),
-                    options={"time_limit": _SECONDS},
+                rows = Rows(
+                    np.array([row[self.maybe] for row, _ in self.rows]),
+                    np.array([r - row[self.always].sum() for row, r in self.rows]) - 1e-6,
+                    np.inf,
                 )
-                if found.x is None:
+                ones = np.ones(len(weight))
+                found = whole(weight / unit + 1e-7, [rows], 0 * ones, ones, ones > 0, _SECONDS)
+                if found is None:
                     return None
-                pattern[self.maybe] = found.x > 0.5
+                pattern[self.maybe] = found > 0.5
             before = len(self.rows)
             if self.withstands(pattern):
                 return self._rival(pattern, best=False)
@@ -197,9 +193,10 @@ class WidthModel:
         n, k = self.count, len(self.tables)
         levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
         self.unit = float(levels.max(initial=0.0)) or 1.0
-        self.most = np.concatenate(
-            [problem.upper - problem.value, problem.value - problem.lower]
-        ) / self.unit
+        self.most = (
+            np.concatenate([problem.upper - problem.value, problem.value - problem.lower])
+            / self.unit
+        )
         self.most = np.where(np.tile(allowed, 2), np.maximum(self.most, 0.0), 0.0)
         self.size = 2 * n + k * n
         eye = sparse.identity(n, format="csr")
@@ -261,29 +258,22 @@ class WidthModel:
     def narrowest(self, weight: Floats) -> Intervals | None:
         """The cheapest intervals for weights of a unit of width, as far as scipy finds them."""
         cost = np.concatenate([weight, weight, np.zeros(self.size - 2 * self.count)])
-        cost /= max(float(cost.max()), 1e-300)
-        room = np.concatenate(
-            [
-                np.column_stack([np.zeros(2 * self.count), self.most]),
-                np.tile([-np.inf, np.inf], (self.size - 2 * self.count, 1)),
-            ]
-        )
-        found = linprog(
+        far = np.full(self.size - 2 * self.count, np.inf)
+        found = linear(
             cost,
-            A_ub=self.less,
-            b_ub=self.right,
-            A_eq=self.equal if self.equal.shape[0] else None,
-            b_eq=np.zeros(self.equal.shape[0]) if self.equal.shape[0] else None,
-            bounds=room,
-            method="highs",
-            options={"primal_feasibility_tolerance": 1e-10, "time_limit": 5 * _SECONDS},
+            self.equal,
+            np.concatenate([np.zeros(2 * self.count), -far]),
+            np.concatenate([self.most, far]),
+            less=Rows(self.less, -np.inf, self.right),
         )
-        return None if found.status != 0 else self._intervals(found.x)
+        return None if found is None else self._intervals(found[0])
 
     def _intervals(self, x: Floats) -> Intervals:
         p, n = self.problem, self.count
         # A little wider, so that what the solver left open does not matter.
-        room = np.minimum(np.where(x[: 2 * n] > 1e-12, x[: 2 * n] * (1 + 1e-7) + 1e-12, 0.0), self.most)
+        room = np.minimum(
+            np.where(x[: 2 * n] > 1e-12, x[: 2 * n] * (1 + 1e-7) + 1e-12, 0.0), self.most
+        )
         return Intervals(p.value - room[n:] * self.unit, p.value + room[:n] * self.unit)
 
     def few(self, fixed: Floats, weight: Floats) -> Booleans | None:
@@ -298,29 +288,23 @@ class WidthModel:
                 -sparse.vstack([sparse.diags(cap[:n]), sparse.diags(cap[n:])]),
             ]
         )
-        cost = np.concatenate(
-            [np.tile(weight, 2) * self.unit, np.zeros(self.size - 2 * n), fixed]
-        )
-        cost /= max(float(cost.max()), 1e-300)
+        cost = np.concatenate([np.tile(weight, 2) * self.unit, np.zeros(self.size - 2 * n), fixed])
         none = [sparse.csr_array((m.shape[0], n)) for m in (self.less, self.equal)]
-        constraints = [
-            LinearConstraint(sparse.hstack([self.less, none[0]]), -np.inf, self.right),
-            LinearConstraint(sparse.csr_array(link), -np.inf, 0.0),
+        rows = [
+            Rows(sparse.hstack([self.less, none[0]]), -np.inf, self.right),
+            Rows(link, -np.inf, 0.0),
+            Rows(sparse.hstack([self.equal, none[1]]), 0.0, 0.0),
         ]
-        if self.equal.shape[0]:
-            constraints.append(LinearConstraint(sparse.hstack([self.equal, none[1]]), 0.0, 0.0))
         free = np.full(self.size - 2 * n, np.inf)
-        found = milp(
+        found = whole(
             cost,
-            constraints=constraints,
-            bounds=Bounds(
-                np.concatenate([np.zeros(2 * n), -free, hidden.astype(float)]),
-                np.concatenate([cap, free, np.ones(n)]),
-            ),
-            integrality=np.concatenate([np.zeros(self.size), np.ones(n)]),
-            options={"time_limit": _SECONDS},
+            rows,
+            np.concatenate([np.zeros(2 * n), -free, hidden.astype(float)]),
+            np.concatenate([cap, free, np.ones(n)]),
+            np.arange(self.size + n) >= self.size,
+            _SECONDS,
         )
-        return None if found.x is None else np.asarray(found.x[-n:] > 0.5)
+        return None if found is None else np.asarray(found[-n:] > 0.5)
 
 
 def _allowed(problem: Problem, allowed: Booleans | None) -> Booleans:
@@ -332,9 +316,7 @@ def widths(solution: Intervals) -> Floats:
     return np.asarray(solution.upper - solution.lower, float)
 
 
-def intervals(
-    problem: Problem, weight: Floats, allowed: Booleans | None = None
-) -> Rival | None:
+def intervals(problem: Problem, weight: Floats, allowed: Booleans | None = None) -> Rival | None:
     """The cheapest intervals against readers; None where there are none or none were found."""
     model = WidthModel(problem, _allowed(problem, allowed))
     if not model.is_small:
@@ -369,4 +351,3 @@ def combined(problem: Problem, fixed: Floats, weight: Floats) -> Rival | None:
         if best is None or cost < best.cost:
             best = Rival(cost, found)
     return best
-

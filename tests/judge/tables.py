@@ -7,12 +7,10 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
 from tacit.problem import Problem
-
-Floats = npt.NDArray[np.float64]
+from tests.judge.programmes import Floats
 
 MAGNITUDES = (1.0, 1e12, 1e-9, 1e3, 1e-6, 1e9, 1e6, 1e-3)
 """How large a typical value is."""
@@ -55,7 +53,7 @@ class Tree:
     def below(self, node: int) -> list[int]:
         """The leaves below a node."""
         children = self.children(node)
-        return sum((self.below(child) for child in children), []) if children else [node]
+        return [leaf for child in children for leaf in self.below(child)] or [node]
 
 
 def draw(seed: int, *, magnitude: float, largest: int | None = None) -> Drawn:
@@ -140,7 +138,9 @@ def _structure(
     rows, columns, data, count = [], [], [], 0
     for cell in cells:
         for axis, tree in enumerate(trees):
-            parts = [(*cell[:axis], child, *cell[axis + 1 :]) for child in tree.children(cell[axis])]
+            parts = [
+                (*cell[:axis], child, *cell[axis + 1 :]) for child in tree.children(cell[axis])
+            ]
             if not parts or any(part not in number for part in parts):
                 continue
             for member, sign in [(cell, -1.0), *[(part, 1.0) for part in parts]]:
