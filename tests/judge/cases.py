@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
 from tacit import Attacker
 from tacit.errors import InputError, ProblemError, TacitError
-from tacit.methods.adjust.options import Algorithm as Adjusts
-from tacit.methods.intervals.options import Algorithm as Narrows
 from tacit.methods.registry import METHODS
-from tacit.methods.rounding.options import Algorithm as Rounds
-from tacit.methods.suppress.options import Algorithm as Suppresses
 from tacit.outcome import Outcome
 from tests.judge.tables import MAGNITUDES, Drawn, draw
 from tests.judge.verdict import Asked, Fault, judge
 
 ALGORITHMS: dict[str, tuple[str, ...]] = {
-    "suppress": get_args(Suppresses),
-    "intervals": get_args(Narrows),
-    "combined": get_args(Narrows),
-    "adjust": get_args(Adjusts),
-    "round": get_args(Rounds),
+    name: get_args(get_type_hints(method.options())["algorithm"])
+    for name, method in METHODS.items()
 }
 ROADS = tuple((method, name) for method in METHODS for name in ALGORITHMS[method])
 """Every algorithm of every method."""
@@ -205,7 +198,7 @@ def _adjust(rng: np.random.Generator, drawn: Drawn, algorithm: str) -> dict[str,
 
 
 def _round(rng: np.random.Generator, drawn: Drawn, algorithm: str) -> dict[str, Any]:
-    base = float(rng.choice([0.05, 0.2, 1.0, 5.0])) * drawn.magnitude
+    base = float(f"{rng.choice([0.05, 0.2, 1.0, 5.0]) * drawn.magnitude:.6g}")
     if drawn.numbers == "whole" and drawn.magnitude >= 1:
         base = max(1.0, float(np.rint(base)))
     options = {"base": base} | _attackers(rng, drawn)
