@@ -1,6 +1,7 @@
 """Does every method keep its word? Random tables through every algorithm, judged independently.
 
     python -m studies.judged --tables 5000            # goes on where it stopped
+    python -m studies.judged --again                  # only what had faults before, once more
     python -m studies.judged --seed 66                # one table again, and what is wrong with it
     python -m studies.judged --seed 66 --only adjust/benders
 
@@ -65,20 +66,27 @@ def main() -> None:
         return
     path = given.out / "judged_runs.csv"
     rows = read_runs(path)
+    if given.again:
+        todo = [
+            (int(row["seed"]), (row["method"], row["algorithm"])) for row in rows if row["faults"]
+        ]
+        rows = [row for row in rows if not row["faults"]]
+    else:
+        todo = [(seed, only) for seed in range(given.first, given.first + given.tables)]
     done = {(row["seed"], row["method"], row["algorithm"]) for row in rows}
     began = time.monotonic()
     with Results(path, RUN_COLUMNS, NOTES, aloud=False) as results, Bench() as bench:
         for row in rows:
             results.add(row)
-        for seed in range(given.first, given.first + given.tables):
-            one = case(seed, only, time_limit=given.time_limit)
+        for seed, road in todo:
+            one = case(seed, road, time_limit=given.time_limit)
             if (str(seed), one.method, one.algorithm) in done:
                 continue
             if given.magnitude and one.drawn.magnitude != given.magnitude:
                 continue
             if given.minutes and time.monotonic() - began > 60 * given.minutes:
                 break
-            row = as_row(one, *bench.run(seed, only, given.time_limit))
+            row = as_row(one, *bench.run(seed, road, given.time_limit))
             rows.append(row)
             results.add(row)
             if row["faults"]:
@@ -93,6 +101,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=2.0, help="seconds for each run")
     parser.add_argument("--minutes", type=float, help="stop after so many; go on by calling again")
     parser.add_argument("--only", metavar="METHOD/ALGORITHM", help="instead of each in turn")
+    parser.add_argument("--again", action="store_true", help="run again what had faults")
     parser.add_argument("--magnitude", type=float, help="only tables of this one, such as 1e12")
     parser.add_argument("--seed", type=int, help="run this table alone and show what is wrong")
     parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
