@@ -66,6 +66,7 @@ def main() -> None:
         return
     path = given.out / "judged_runs.csv"
     rows = read_runs(path)
+    todo: list[tuple[int, tuple[str, str] | None]]
     if given.again:
         todo = [
             (int(row["seed"]), (row["method"], row["algorithm"])) for row in rows if row["faults"]

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from studies import judged
 from studies.judged import Bench, as_row, counts, read_runs, write_counts
 
+from studies import judged
 from tests.judge.cases import ROADS, Result, case, run
 from tests.judge.verdict import Fault
 
