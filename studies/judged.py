@@ -62,7 +62,7 @@ def main() -> None:
     if only is not None and only not in ROADS:
         raise SystemExit(f"--only {given.only}: known are {', '.join(map('/'.join, ROADS))}")
     if given.seed is not None:
-        _once(case(given.seed, only, time_limit=given.time_limit))
+        _once(case(given.seed, only, time_limit=given.time_limit, largest=given.largest))
         return
     path = given.out / "judged_runs.csv"
     rows = read_runs(path)
@@ -80,14 +80,14 @@ def main() -> None:
         for row in rows:
             results.add(row)
         for seed, road in todo:
-            one = case(seed, road, time_limit=given.time_limit)
+            one = case(seed, road, time_limit=given.time_limit, largest=given.largest)
             if (str(seed), one.method, one.algorithm) in done:
                 continue
             if given.magnitude and one.drawn.magnitude != given.magnitude:
                 continue
             if given.minutes and time.monotonic() - began > 60 * given.minutes:
                 break
-            row = as_row(one, *bench.run(seed, road, given.time_limit))
+            row = as_row(one, *bench.run(seed, road, given.time_limit, given.largest))
             rows.append(row)
             results.add(row)
             if row["faults"]:
@@ -102,6 +102,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=2.0, help="seconds for each run")
     parser.add_argument("--minutes", type=float, help="stop after so many; go on by calling again")
     parser.add_argument("--only", metavar="METHOD/ALGORITHM", help="instead of each in turn")
+    parser.add_argument("--largest", type=int, help="cells of the largest tables, roughly")
     parser.add_argument("--again", action="store_true", help="run again what had faults")
     parser.add_argument("--magnitude", type=float, help="only tables of this one, such as 1e12")
     parser.add_argument("--seed", type=int, help="run this table alone and show what is wrong")
@@ -136,11 +137,15 @@ class Bench:
         self._end()
 
     def run(
-        self, seed: int, only: tuple[str, str] | None, time_limit: float
+        self,
+        seed: int,
+        only: tuple[str, str] | None,
+        time_limit: float,
+        largest: int | None = None,
     ) -> tuple[Result, float]:
         """How a case ends, and the seconds that the method took."""
         line = self._connected()
-        line.send((seed, only, time_limit))
+        line.send((seed, only, time_limit, largest))
         began = time.monotonic()
         try:
             if not line.poll(time_limit + _GRACE):
@@ -188,10 +193,10 @@ def _serve(line: Connection) -> None:
     line.send("ready")
     while True:
         try:
-            seed, only, time_limit = line.recv()
+            seed, only, time_limit, largest = line.recv()
         except EOFError:
             return
-        one = case(seed, only, time_limit=time_limit)
+        one = case(seed, only, time_limit=time_limit, largest=largest)
         outcome = attempt(one)
         line.send("ran")
         line.send(judged(one, outcome))

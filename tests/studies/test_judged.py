@@ -45,9 +45,9 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.Mo
     asked: list[int] = []
 
     def found(
-        _: Bench, seed: int, only: tuple[str, str] | None, limit: float
+        _: Bench, seed: int, only: tuple[str, str] | None, limit: float, largest: int | None
     ) -> tuple[Result, float]:
-        assert limit == 2.0
+        assert (limit, largest) == (2.0, None)
         assert only is None or only == ROADS[seed % len(ROADS)]
         asked.append(seed)
         faults = (Fault("crash", "such\nas this"),) if seed == 3 else ()
