@@ -67,7 +67,7 @@ def draw(seed: int, *, magnitude: float, largest: int | None = None) -> Drawn:
     """
     rng = np.random.default_rng([seed, 7])
     if largest is None:
-        largest = int(rng.choice([12, 20, 60, 400], p=[0.45, 0.3, 0.2, 0.05]))
+        largest = int(rng.choice([12, 20, 60, 400], p=[0.35, 0.3, 0.3, 0.05]))
     kind, numbers = str(rng.choice(KINDS)), str(rng.choice(NUMBERS))
     if kind == "sparse":
         value, relations = _sparse(rng, largest, numbers, magnitude)
@@ -174,11 +174,13 @@ def _dressed(
     """A problem with bounds, weights, sensitive cells and levels."""
     count = len(value)
     size = np.where(value == 0, 0.3 * magnitude, np.abs(value))
-    lower, upper = _bounds(rng, value, size)
+    # Half of them as offices have them: small cells are sensitive, nothing else is special.
+    is_plain = bool(rng.random() < 0.5)
+    lower, upper = _bounds(rng, value, size, is_plain)
     kept = np.zeros(count, bool)
-    if rng.random() < 0.5:
+    if not is_plain and rng.random() < 0.5:
         kept = rng.random(count) < rng.choice([0.05, 0.15, 0.3])
-    open_ = np.flatnonzero(~kept)
+    open_ = np.flatnonzero(~kept & (size <= np.median(size)) if is_plain else ~kept)
     if len(open_) == 0:
         kept[0], open_ = False, np.array([0])
     most = max(1, min(len(open_) // 3, 8))
@@ -209,10 +211,13 @@ def _dressed(
     )
 
 
-def _bounds(rng: np.random.Generator, value: Floats, size: Floats) -> tuple[Floats, Floats]:
+def _bounds(
+    rng: np.random.Generator, value: Floats, size: Floats, is_plain: bool
+) -> tuple[Floats, Floats]:
     count = len(value)
     least = np.where(value < 0, -np.inf, 0.0)
-    mode = str(rng.choice(["known", "wide", "share", "none", "tight", "zeros fixed"]))
+    modes = ["known", "wide", "share", "none", "tight", "zeros fixed"]
+    mode = str(rng.choice(modes[:2] if is_plain else modes))
     if mode == "known":
         return least, np.full(count, np.inf)
     if mode == "wide":
