@@ -12,7 +12,7 @@ NOT_YET = {
     82: "combined: the solver gives up on values near 1e-9",
     138: "suppress: bounds and optima are false where weights are near 1e-9",
 }
-"""What is known to be wrong. Whoever repairs one takes its line out: it is an error to pass here."""
+"""What is known to be wrong. Whoever repairs one takes its line out: passing is an error here."""
 
 
 def _seeds() -> list[object]:
