@@ -316,13 +316,32 @@ def rivals_of(asked: Asked, outcome: Outcome) -> Sequence[rivals.Rival]:
             width = weights_of(p, options.get("width_weights", "given"))
             found = rivals.combined(p, asked.weight, width)
     elif asked.method == "adjust":
-        found = _adjusted_rival(asked, outcome) if small else None
+        return _adjusted_rivals(asked, outcome) if small else none
     elif not options.get("most_steps") and options.get("algorithm") != "random" and small:
         found = changed.rounded(rounding(asked, int(options.get("steps", 1))))
     return none if found is None else (found,)
 
 
-def _adjusted_rival(asked: Asked, outcome: Outcome) -> rivals.Rival | None:
-    """Of a table of whole numbers a whole rival; where nothing is feasible, one with decimals."""
-    whole = is_whole(asked.problem) and outcome.status is not Status.INFEASIBLE
-    return changed.adjusted(adjusting(asked, whole=whole))
+def _adjusted_rivals(asked: Asked, outcome: Outcome) -> list[rivals.Rival]:
+    """A rival with no more decimals than the data, and one with any number of them.
+
+    The first costs no less than the second, and disproves what is said of either. The second
+    is held against tables with more decimals, and against there being none.
+    """
+    decimals = changed.decimals_of(asked.problem)
+    model = adjusting(asked, whole=False)
+    is_none = outcome.status is Status.INFEASIBLE
+    found = []
+    if decimals is not None and not is_none:
+        found.append(changed.adjusted(model.in_units(decimals)))
+    if decimals is None or is_none or _has_more_decimals(outcome, decimals):
+        found.append(changed.adjusted(model))
+    return [each for each in found if each is not None]
+
+
+def _has_more_decimals(outcome: Outcome, decimals: int) -> bool:
+    """Whether a table has more decimals than the data without a word about it."""
+    if outcome.message or not isinstance(outcome.solution, Values):
+        return False
+    counts = outcome.solution.value * 10.0**decimals
+    return bool((np.abs(counts - np.rint(counts)) > 0.01).any())
