@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.methods.intervals.options import AUTO
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats
 
-AUTO, EXACT = "auto", "exact"
-"""What `round_to` may be besides a number."""
 MOST_STEPS = 8
 """An interval with a base of its own is at most so many times as wide as the base."""
 LEAST_UNITS = 5
