@@ -144,6 +144,8 @@ def driven(
             reasons = obstacles(search)
             if not reasons:
                 reasons = run(search)
+        if search is not None and clock.ran_out:
+            search.stopped_by = search.stopped_by or "time"
     except KeyboardInterrupt:
         stopped_by = "user"
         if search is not None:
