@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.methods.course import Course
+from tacit.methods.engine.progress import Progress
 from tacit.options import Options
 from tacit.outcome import Report
 
@@ -31,7 +31,7 @@ def test_a_refuted_bound_of_a_solver_is_withdrawn() -> None:
     course.better(8.0)
     report = course.report(course.objective)
     assert (report.objective, report.bound, report.bound_source) == (8.0, 5.0, "recomputed")
-    assert not course.finished()
+    assert not course.should_stop()
 
 
 def test_rounding_below_a_bound_is_evened_out() -> None:
@@ -40,7 +40,7 @@ def test_rounding_below_a_bound_is_evened_out() -> None:
     course.raise_bound(9.0, "solver")
     course.better(9.0 * (1 - 1e-14))
     assert course.objective == 9.0
-    assert course.finished()
+    assert course.should_stop()
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-20, 1e20])
@@ -51,4 +51,4 @@ def test_gaps_are_shares_at_any_magnitude(scale: float) -> None:
     course.raise_bound(scale)
     course.better(2 * scale)
     assert course.gap == 0.5
-    assert not course.finished()
+    assert not course.should_stop()

@@ -41,12 +41,12 @@ def benders(search: Search) -> None:
             search.offer(z)
     else:
         first_tables(search, program)
-        if not search.finished():
+        if not search.should_stop():
             relax(search)
     master = _Master(search)
     violation = _Violation(model)
     senses: Booleans | None = None if search.best is None else model.senses(search.best)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         if senses is None:
             senses = master.senses()
@@ -61,7 +61,7 @@ def benders(search: Search) -> None:
             prices = violation.prices(senses)
             if prices is None:
                 # Out of time, or beyond the reach of numbers: nothing is known of these senses.
-                if squares is None and not search.finished():
+                if squares is None and not search.should_stop():
                     branch_and_bound(search, None)
                 return
             is_cut = master.add(prices, np.zeros(model.size), rules_out=True)
@@ -69,7 +69,7 @@ def benders(search: Search) -> None:
             search.offer(found[0])
             is_cut = master.add(found[1], found[2], rules_out=False)
         if not is_cut:
-            if squares is None and not search.finished():
+            if squares is None and not search.should_stop():
                 branch_and_bound(search, None)
             return
         search.cut_count += 1
@@ -172,7 +172,7 @@ class _Master:
 
         def watch(so_far: WholeSolution) -> bool:
             self._note(so_far.bound)
-            return search.finished()
+            return search.should_stop()
 
         try:
             found = self._mip.minimise(
@@ -185,10 +185,10 @@ class _Master:
                 search.stopped_by = "infeasible"
             else:
                 search.raise_bound(search.objective, "solver")
-                search.finished()
+                search.should_stop()
             return None
         self._note(found.settled_bound)
-        if found.x is None or search.finished():
+        if found.x is None or search.should_stop():
             return None
         return np.asarray(found.x[:-1] > 0.5)
 

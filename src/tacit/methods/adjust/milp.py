@@ -19,13 +19,13 @@ def milp(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=False)
-        search.finished()
+        search.should_stop()
         return
     first_tables(search, SenseProgram(search))
-    if search.finished():
+    if search.should_stop():
         return
     branch_and_bound(search, relax(search))
-    search.finished()
+    search.should_stop()
 
 
 def branch_and_bound(
@@ -42,7 +42,7 @@ def branch_and_bound(
     asks_scip = search.options.solver == "scip"
     if not (search.model.integer and asks_scip):
         is_settled = _solve(search, _program(search, polygons, whole=False), until)
-        if not (search.model.integer and is_settled) or search.finished():
+        if not (search.model.integer and is_settled) or search.should_stop():
             return
     program = _program(search, polygons, whole=True)
     if asks_scip or program.asks_for_whole:
@@ -75,7 +75,7 @@ def _solve(search: Search, program: Program, until: float) -> bool:
 
     def watch(so_far: WholeSolution) -> bool:
         take_note(search, program, so_far.x, so_far.bound)
-        return search.finished()
+        return search.should_stop()
 
     search.iterations += 1
     try:

@@ -244,7 +244,7 @@ class _Run:
                 return hopeless(reasons_together(search))
         except KeyboardInterrupt:
             search.stopped_by = "user"
-        search.finished()
+        search.should_stop()
         search.finish()
         if search.stopped_by == "infeasible":
             if search.best is None:
@@ -293,7 +293,7 @@ def _is_settled(search: Search) -> bool:
     if len(search.model.sensitive):
         return False
     search.offer(np.zeros(search.model.size))
-    return search.finished()
+    return search.should_stop()
 
 
 def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:

@@ -91,7 +91,7 @@ class _Run:
             if is_better:
                 # In the midst of a node SCIP's bound need not be one yet.
                 take_note(self._search, self._program, self.best(), -np.inf)
-            if self._search.finished():
+            if self._search.should_stop():
                 self.model.interruptSolve()
         except BaseException as error:
             self._error = error

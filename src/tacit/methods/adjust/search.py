@@ -18,7 +18,7 @@ from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.adjust.units import Units
 from tacit.methods.adjust.whole import made_whole
-from tacit.methods.course import Course
+from tacit.methods.engine.driver import Search as EngineSearch
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 

@@ -130,7 +130,7 @@ def _run(search: Search) -> list[str]:
         search.offer(search.model.lower)
         search.confirm()
         search.raise_bound(search.objective)
-        search.finished()
+        search.should_stop()
     elif search.options.algorithm == "monolithic":
         from tacit.methods.combined.monolithic import monolithic
 

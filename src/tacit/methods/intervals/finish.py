@@ -100,7 +100,7 @@ class Finish:
         """The outcome of a search that is over, within the time that was kept for it."""
         options = search.options
         self._last_look(search)
-        search.finished()
+        search.should_stop()
         objective, in_print, solution, checked = None, None, None, None
         left_out: tuple[int, ...] = ()
         if search.best is not None:

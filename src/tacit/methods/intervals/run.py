@@ -205,7 +205,7 @@ def refuse_small_steps(problem: Problem, options: EndsOptions) -> None:
 def _run(search: Search) -> list[str]:
     if not any(len(rival.cells) for rival in search.model.rivals):
         search.offer(search.model.lower)
-        search.finished()
+        search.should_stop()
     elif search.options.algorithm == "monolithic":
         from tacit.methods.intervals.monolithic import monolithic
 

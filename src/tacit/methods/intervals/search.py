@@ -11,7 +11,7 @@ import numpy as np
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
-from tacit.methods.course import Course
+from tacit.methods.engine.driver import Search as EngineSearch
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
-from tacit.methods.course import Course
+from tacit.methods.engine.driver import Search as EngineSearch
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import RoundOptions
@@ -79,7 +79,7 @@ class Search(Course):
 
     def pressed(self) -> bool:
         """Is it time to stop looking for better roundings? If so, `stopped_by` says why."""
-        return self.finished()
+        return self.should_stop()
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace, once the former is safe."""

@@ -189,7 +189,7 @@ class Tree:
         """Report the bound, and stop the solver when the search is over."""
         if self.is_complete and self._model.getNNodes() > 0:
             self.search.raise_bound(self._bound(), "solver")
-        if self.search.finished():
+        if self.search.should_stop():
             self._model.interruptSolve()
 
     def values(self, solution: Any) -> Floats:

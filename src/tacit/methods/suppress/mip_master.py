@@ -104,7 +104,7 @@ class WholeMaster:
     def _watch(self, so_far: WholeSolution, region: Region | None) -> bool:
         if region is None:
             self._search.raise_bound(min(so_far.bound, self.explored), "solver")
-        return self._search.finished()
+        return self._search.should_stop()
 
     def _feed(self) -> None:
         """Hand new cuts over."""

@@ -56,7 +56,7 @@ class Rounds:
         """
         search, master = self._search, self._master
         too_hard = 0
-        while not search.finished():
+        while not search.should_stop():
             search.iterations += 1
             if not self._tighten():
                 return True
@@ -70,7 +70,7 @@ class Rounds:
                 search.nothing_better()
                 return True
             search.raise_bound(min(found.settled_bound, master.ceiling), "solver")
-            if search.finished():
+            if search.should_stop():
                 return True
             if not self._object(met) and found.status == "optimal" and not is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
@@ -90,7 +90,7 @@ class Rounds:
                 search.nothing_better()
                 return False
             search.raise_bound(master.objective)
-            if search.finished():
+            if search.should_stop():
                 return False
             master.fix()
             if not master.recall(master.y) + master.bridgeless(master.y):
@@ -126,7 +126,7 @@ class Rounds:
             if so_far.x is not None:
                 collect(so_far.x)
             search.raise_bound(min(so_far.bound, search.cutoff), "solver")
-            return search.finished()
+            return search.should_stop()
 
         found = model.minimise(seconds=seconds, gap=gap, start=self._start(columns), watch=watch)
         if found.x is not None:
@@ -164,6 +164,6 @@ class Rounds:
                     added += master.add(cuts)
             if number < _REPAIRS:
                 self._repair.offer(hidden, master.full(master.y))
-            if search.finished():
+            if search.should_stop():
                 break
         return added
