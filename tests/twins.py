@@ -265,6 +265,11 @@ def _answering(
     assert found.safe, found.summary()
     told = dataclasses.replace(told, audit=found)
     method = METHODS[outcome.method]
-    stub = SimpleNamespace(run=lambda: lambda *_, **__: told, options=method.options)
+    stub = SimpleNamespace(
+        run=lambda: lambda *_, **__: told,
+        options=method.options,
+        to_publish=method.to_publish,
+        cell_choices=method.cell_choices,
+    )
     with patch.dict(METHODS, {outcome.method: stub}):
         yield

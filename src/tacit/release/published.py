@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
@@ -113,7 +114,7 @@ class Published:
             dimensions,
             backend,
             grids,
-            problem.relations,
+            _fresh(problem.relations),
             problem.rhs,
             lowest_of(problem),
             isinstance(outcome.solution, Values),
@@ -335,6 +336,12 @@ def seen(
     status[spread] = PublishedAs.INTERVAL.value
     status[blank] = PublishedAs.SUPPRESSED.value
     return np.where(blank | spread, np.nan, value), ends, status
+
+
+def _fresh(relations: Relations) -> Relations:
+    """The same relations as a new matrix that does not remember what was computed with them."""
+    entries = (relations.data, relations.indices, relations.indptr)
+    return sparse.csr_array(entries, shape=relations.shape)
 
 
 def lowest_of(problem: Problem) -> float:
