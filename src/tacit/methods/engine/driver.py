@@ -96,9 +96,7 @@ def drive(
     return outcome
 
 
-def _driven(
-    prepare: Callable[[], Search], method: str, options: Options, clock: Clock
-) -> Outcome:
+def _driven(prepare: Callable[[], Search], method: str, options: Options, clock: Clock) -> Outcome:
     search: Search | None = None
     reasons: list[str] = []
     interrupted = False

@@ -19,6 +19,7 @@ from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.reductions.equal_cells import EqualCells
 
+
 def suppress(
     problem: Problem,
     *,
@@ -80,9 +81,7 @@ def suppress(
             reduction = EqualCells.none(problem)
         else:
             reduction = EqualCells.of(problem, attackers=faced)
-        search = Search(
-            reduction.problem, chosen, reduction.attackers(faced), observer, clock
-        )
+        search = Search(reduction.problem, chosen, reduction.attackers(faced), observer, clock)
         Proof(search, reduction, faced)
         return search
 
