@@ -70,7 +70,7 @@ def test_a_table_is_protected(files: Files, capsys: pytest.CaptureFixture[str]) 
     told = capsys.readouterr()
     assert told.err == ""
     assert told.out.startswith(f"{files.table}\n  status      optimal")
-    assert "objective   4; proven bound 4, gap 0.000%" in told.out
+    assert "objective   4; solver's bound 4, gap 0.000%" in told.out
     assert "4 of 16 cells: 1 sensitive, 3 secondary" in told.out
     assert "a reader who knows the published cells" in told.out
     members = json.loads(out.read_text())

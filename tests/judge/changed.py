@@ -17,7 +17,9 @@ from tests.judge.rivals import Rival
 
 _SECONDS = 4.0
 _ROUNDS = 25
-_FAR = 1e3
+_COUNTABLE = 1e7
+"""Larger levels are not counted in ones: the numbers would be beyond the solver's tolerances."""
+_FAR = 30.0
 """Room without end counts as so many of the largest level."""
 
 
@@ -63,6 +65,39 @@ class Adjusting:
             told.append((cell, low, high))
         return told
 
+    def in_units(self, decimals: int) -> Adjusting:
+        """The same counted in units of the last decimal, of which there are only whole ones."""
+        p, unit = self.problem, 10.0**decimals
+        counted = p.replace(
+            value=np.rint(p.value * unit),
+            lower=p.lower * unit,
+            upper=p.upper * unit,
+            rhs=np.rint(p.rhs * unit),
+            lower_level=p.lower_level * unit,
+            upper_level=p.upper_level * unit,
+            sliding_level=p.sliding_level * unit,
+        )
+        weight = self.weight / (unit**2 if self.norm == "l2" else unit)
+        return Adjusting(counted, weight, self.up * unit, self.down * unit, self.norm, whole=True)
+
+
+def decimals_of(problem: Problem) -> int | None:
+    """The fewest decimals of all values, up to 12; None where there are more, or fractions of them.
+
+    Values that are published with more decimals show readers which were changed.
+    """
+    if (problem.relations.data != np.rint(problem.relations.data)).any():
+        return None
+    given = np.concatenate([problem.value, problem.rhs])
+    for decimals in range(13):
+        counts = given * 10.0**decimals
+        off = np.abs(counts - np.rint(counts))
+        if np.abs(counts).max(initial=0.0) > 1e15:
+            return None
+        if (off <= np.minimum(2e-14 * np.maximum(np.abs(counts), 1.0), 0.01)).all():
+            return decimals
+    return None
+
 
 def adjusted(model: Adjusting) -> Rival | None:
     """A near safe table by one mixed-integer programme of scipy; None where it finds none."""
@@ -70,7 +105,7 @@ def adjusted(model: Adjusting) -> Rival | None:
     sides = model.sides()
     levels = [each for _, low, high in sides for each in (low, high) if each is not None]
     unit = max(levels, default=1.0)
-    if model.whole and unit < 1e5:
+    if model.whole and unit < _COUNTABLE:
         unit = 1.0
     far = _FAR * max(levels, default=1.0)
     up, down = np.minimum(model.up, far) / unit, np.minimum(model.down, far) / unit

@@ -137,7 +137,7 @@ def test_roundings_that_are_none_are_found() -> None:
 def test_the_cheapest_pattern_is_the_cheapest_of_all(seed: int) -> None:
     """The search for a rival agrees with every pattern attacked one by one."""
     problem = draw(seed, magnitude=MAGNITUDES[seed % 8], largest=9).problem
-    maybe = np.flatnonzero(~problem.is_sensitive & ~problem.must_publish)[:7]
+    maybe = np.flatnonzero(~problem.is_sensitive & ~problem.must_publish)[:5]
     kept = np.ones(problem.cell_count, bool)
     kept[[*maybe, *problem.sensitive]] = False
     problem = problem.replace(must_publish=kept)

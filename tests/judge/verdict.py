@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit import Attacker
-from tacit.outcome import Intervals, Outcome, Status, Suppression, Values
+from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
 from tacit.problem import Problem
 from tests.judge import changed, rivals
 from tests.judge.programmes import Floats
@@ -111,10 +111,16 @@ def _of_solution(asked: Asked, outcome: Outcome) -> list[Fault]:
     }[asked.method](asked, outcome)
     faults += [Fault("not as asked", text) for text in conditions]
     cost = cost_of(asked, outcome)
-    told = outcome.report.objective
+    told = _published_objective(outcome.report)
     if told is None or abs(told - cost) > SLACK * max(abs(cost), abs(told)):
         faults.append(Fault("objective", f"said to cost {told!r}, costs {cost!r}"))
     return faults
+
+
+def _published_objective(report: Report) -> float | None:
+    """What is said to be the cost of what is published; the objective may be the optimum before."""
+    published: float | None = getattr(report, "published_objective", None)
+    return report.objective if published is None else published
 
 
 def cost_of(asked: Asked, outcome: Outcome) -> float:
@@ -123,7 +129,9 @@ def cost_of(asked: Asked, outcome: Outcome) -> float:
     if isinstance(solution, Suppression):
         return float(weight[solution.suppressed].sum())
     if isinstance(solution, Intervals):
-        width = solution.upper - solution.lower
+        # What lies beyond the bounds that everybody knows is no loss.
+        width = np.minimum(solution.upper, p.upper) - np.maximum(solution.lower, p.lower)
+        width = np.where(solution.upper > solution.lower, width, 0.0)
         if asked.method == "intervals":
             return float(weight @ width)
         each = weights_of(p, asked.options.get("width_weights", "given"))
@@ -290,7 +298,8 @@ def _of_claims(asked: Asked, outcome: Outcome) -> list[Fault]:
                 Fault("false bound", f"bound {bound!r}, but a safe solution costs {rival.cost!r}")
             )
         # Ends moved to round numbers cost more than the optimum that is meant.
-        if outcome.status is not Status.OPTIMAL or asked.options.get("round_to") is not None:
+        is_moved = asked.options.get("round_to") and _published_objective(report) == objective
+        if outcome.status is not Status.OPTIMAL or is_moved:
             continue
         if objective is not None and objective * (1 - asked.gap) > rival.cost + SLACK * unit:
             text = f"optimum of {objective!r}, but a safe solution costs {rival.cost!r}"
@@ -316,13 +325,32 @@ def rivals_of(asked: Asked, outcome: Outcome) -> Sequence[rivals.Rival]:
             width = weights_of(p, options.get("width_weights", "given"))
             found = rivals.combined(p, asked.weight, width)
     elif asked.method == "adjust":
-        found = _adjusted_rival(asked, outcome) if small else None
+        return _adjusted_rivals(asked, outcome) if small else none
     elif not options.get("most_steps") and options.get("algorithm") != "random" and small:
         found = changed.rounded(rounding(asked, int(options.get("steps", 1))))
     return none if found is None else (found,)
 
 
-def _adjusted_rival(asked: Asked, outcome: Outcome) -> rivals.Rival | None:
-    """Of a table of whole numbers a whole rival; where nothing is feasible, one with decimals."""
-    whole = is_whole(asked.problem) and outcome.status is not Status.INFEASIBLE
-    return changed.adjusted(adjusting(asked, whole=whole))
+def _adjusted_rivals(asked: Asked, outcome: Outcome) -> list[rivals.Rival]:
+    """A rival with no more decimals than the data, and one with any number of them.
+
+    The first costs no less than the second, and disproves what is said of either. The second
+    is held against tables with more decimals, and against there being none.
+    """
+    decimals = changed.decimals_of(asked.problem)
+    model = adjusting(asked, whole=False)
+    is_none = outcome.status is Status.INFEASIBLE
+    found = []
+    if decimals is not None and not is_none:
+        found.append(changed.adjusted(model.in_units(decimals)))
+    if decimals is None or is_none or _has_more_decimals(outcome, decimals):
+        found.append(changed.adjusted(model))
+    return [each for each in found if each is not None]
+
+
+def _has_more_decimals(outcome: Outcome, decimals: int) -> bool:
+    """Whether a table has more decimals than the data without a word about it."""
+    if outcome.message or not isinstance(outcome.solution, Values):
+        return False
+    counts = outcome.solution.value * 10.0**decimals
+    return bool((np.abs(counts - np.rint(counts)) > 0.01).any())

@@ -171,7 +171,7 @@ class _Run:
         fine = in_fine_units(self.problem, decimals)
         if first is not None and fine.decimals == decimals:
             return outcome
-        search = self.search(fine)
+        search = self.search(fine, is_fine=True)
         start = None
         if first is not None and first.unfinished is not None:
             start = np.zeros(self.problem.cell_count)
@@ -185,7 +185,7 @@ class _Run:
             outcome = replace(outcome, message=message)
         return outcome
 
-    def search(self, units: Units) -> Search:
+    def search(self, units: Units, *, is_fine: bool = False) -> Search:
         """A search for a table of whole units, if there are any."""
         table, options = units.problem, self.options
         room = np.where(self.kept, 0.0, self.most / units.step)
@@ -215,6 +215,7 @@ class _Run:
             kept=self.kept,
             most=self.most / units.step,
             tolerance=self.tolerance,
+            is_fine=is_fine,
         )
         # Checking and auditing what is found takes about as long as reading it did.
         search.clock.reserve += min(self.clock.seconds, 0.2 * options.time_limit)
@@ -232,10 +233,11 @@ class _Run:
             if start is not None:
                 search.offer(start)
             with search.clock:
+                if np.isfinite(search.model.level).all():
+                    search.raise_bound(_certain(search))
                 reasons = obstacles(search)
                 if reasons:
                     return hopeless(reasons)
-                search.raise_bound(_certain(search))
                 if not _is_settled(search):
                     module, name = _ALGORITHMS[options.algorithm]
                     run = cast("Callable[[Search], None]", getattr(import_module(module), name))

@@ -39,6 +39,7 @@ class Search(Course):
     Attributes:
         model: The adjustment problem, in units.
         units: What a unit is.
+        is_fine: Whether units are finer than the decimals of the data.
         options: What the user chose.
         kept: Cells of the table that keep their value.
         most: The largest deviation allowed for each cell of the table, in units.
@@ -60,10 +61,12 @@ class Search(Course):
         kept: Booleans,
         most: Floats,
         tolerance: float = ADDITIVITY_TOLERANCE,
+        is_fine: bool = False,
     ):
         super().__init__(options, observer)
         self.model = model
         self.units = units
+        self.is_fine = is_fine
         self.options = options
         self.kept = kept
         self.most = most
@@ -142,6 +145,10 @@ class Search(Course):
         found = self._made_whole_at_last(self.unfinished)
         if found is None or not self.fits(found, integer=True):
             found = self.backstop
+        nearest = np.rint(self.unfinished)
+        if found is None and self.is_fine and self.fits(nearest, integer=False):
+            # Units beyond the digits that matter: sums hold as exactly as those of the data must.
+            found = nearest
         if found is None:
             self.objective = np.inf
             return

@@ -42,7 +42,7 @@ def monolithic(search: Search) -> None:
         if search.best is None:
             search.nothing_better()
         return
-    search.raise_bound(found.settled_bound)
+    search.raise_bound(found.settled_bound, "solver")
     if found.x is not None:
         compact.offer(found.x, patterns)
     search.should_stop()
@@ -144,7 +144,7 @@ class _Compact:
         def watch(so_far: WholeSolution) -> bool:
             if so_far.x is not None:
                 self.offer(so_far.x * unit, patterns)
-            search.raise_bound(min(so_far.bound * master.price, search.objective))
+            search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
             return search.should_stop()
 
         found = mip.minimise(

@@ -59,7 +59,7 @@ class Rounds:
             if found.status == "infeasible":
                 search.nothing_better()
                 return
-            search.raise_bound(found.settled_bound)
+            search.raise_bound(found.settled_bound, "solver")
             added = 0
             if found.x is not None and not search.should_stop():
                 added = self._judge(found.x)
@@ -80,7 +80,7 @@ class Rounds:
             if found.status == "infeasible":
                 search.nothing_better()
                 return
-            search.raise_bound(found.settled_bound)
+            search.raise_bound(found.settled_bound, "solver")
             if found.x is None or search.should_stop():
                 return
             master.vector = found.x
@@ -132,7 +132,7 @@ class Rounds:
 
         def watch(so_far: WholeSolution) -> bool:
             if among is None:
-                search.raise_bound(min(so_far.bound * master.price, search.objective))
+                search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
             return search.should_stop()
 
         gap = 0.5 * search.options.gap

@@ -75,7 +75,7 @@ class Search(IntervalsSearch):
         """Take note that no solution is better than the best, or that there is none."""
         self.confirm()
         if np.isfinite(self.objective):
-            self.raise_bound(self.objective)
+            self.raise_bound(self.objective, "solver")
         elif self.model.max_suppressed is not None:
             self.reasons = [
                 "no solution meets all conditions at once, the number of suppressed cells included"
