@@ -24,7 +24,6 @@ def auto(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=True)
-        search.should_stop()
         return
     program = SenseProgram(search)
     first_table(search, program)
@@ -45,4 +44,3 @@ def auto(search: Search) -> None:
         improve(search, program, search.seconds_left * (1.0 if is_large else _SENSES))
     if not search.should_stop():
         branch_and_bound(search, relaxation)
-    search.should_stop()

@@ -20,6 +20,7 @@ from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, WholeSolution
@@ -182,10 +183,9 @@ class _Master:
             return None
         if found.status == "infeasible":
             if search.best is None:
-                search.stopped_by = "infeasible"
+                search.stop(StopReason.INFEASIBLE)
             else:
                 search.raise_bound(search.objective, "solver")
-                search.should_stop()
             return None
         self._note(found.settled_bound)
         if found.x is None or search.should_stop():

@@ -28,7 +28,6 @@ def descent(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=True)
-        search.should_stop()
         return
     program = SenseProgram(search)
     first_tables(search, program)
@@ -40,7 +39,6 @@ def descent(search: Search) -> None:
     if search.best is None and not search.should_stop():
         # Whoever finds no table by descent must ask the programme that misses none.
         branch_and_bound(search, None)
-    search.should_stop()
 
 
 def improve(

@@ -9,6 +9,7 @@ from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.root import Relaxation, relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
@@ -19,13 +20,11 @@ def milp(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=False)
-        search.should_stop()
         return
     first_tables(search, SenseProgram(search))
     if search.should_stop():
         return
     branch_and_bound(search, relax(search))
-    search.should_stop()
 
 
 def branch_and_bound(
@@ -89,7 +88,7 @@ def _solve(search: Search, program: Program, until: float) -> bool:
         return False
     if found.status == "infeasible":
         if search.best is None:
-            search.stopped_by = "infeasible"
+            search.stop(StopReason.INFEASIBLE)
         else:
             # Nothing is closer than the best.
             search.raise_bound(search.objective, "solver")

@@ -21,6 +21,7 @@ from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
@@ -158,7 +159,7 @@ def _tangents(search: Search, squares: Squares) -> None:
             return
         if found.status == "infeasible":
             if search.best is None:
-                search.stopped_by = "infeasible"
+                search.stop(StopReason.INFEASIBLE)
             return
         if np.isfinite(found.bound):
             bound = min(curve.worth(found.settled_bound), search.objective)

@@ -12,6 +12,7 @@ from tacit.clock import time_left
 from tacit.methods.adjust.milp import take_note
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
+from tacit.outcome import StopReason
 
 
 class _Listener(Eventhdlr):
@@ -111,7 +112,7 @@ class _Run:
             raise self._error
         if self.model.getStatus() == "infeasible":
             if self._search.best is None:
-                self._search.stopped_by = "infeasible"
+                self._search.stop(StopReason.INFEASIBLE)
             return
         self.take_note(self.model.getNSols() > 0)
         bound = float(self.model.getDualbound())

@@ -45,7 +45,6 @@ def monolithic(search: Search) -> None:
     search.raise_bound(found.settled_bound, "solver")
     if found.x is not None:
         compact.offer(found.x, patterns)
-    search.should_stop()
 
 
 class _Compact:

@@ -36,6 +36,7 @@ class Result:
         message: A sentence for people.
         published_objective: Of intervals, the loss of what is published.
         left_out: Of intervals: cells that are not published although their interval is a point.
+        may_be_proven: Whether the bound counts; not where chance chose the solution.
     """
 
     solution: Solution
@@ -44,6 +45,7 @@ class Result:
     message: str = ""
     published_objective: float | None = None
     left_out: tuple[int, ...] = ()
+    may_be_proven: bool = True
 
 
 class Search(Progress):
@@ -55,7 +57,17 @@ class Search(Progress):
     """
 
     method: ClassVar[str]
-    reasons: list[str]
+
+    def __init__(
+        self,
+        options: Options,
+        observer: Observer | None = None,
+        *,
+        bound: float = 0.0,
+        clock: Clock | None = None,
+    ):
+        super().__init__(options, observer, bound=bound, clock=clock)
+        self.reasons: list[str] = []
 
     def obstacles(self) -> list[str]:
         """Why no solution exists, as far as that shows before the search; empty if one may."""
@@ -91,15 +103,16 @@ def drive(
         clock: The time for all of it.
     """
     observer.on_start(method)
-    outcome = _driven(prepare, method, options, clock)
+    outcome = driven(prepare, method, options, clock)
     observer.on_end(outcome)
     return outcome
 
 
-def _driven(prepare: Callable[[], Search], method: str, options: Options, clock: Clock) -> Outcome:
+def driven(prepare: Callable[[], Search], method: str, options: Options, clock: Clock) -> Outcome:
+    """The same for one of several searches of a run: nobody is told of its beginning and end."""
     search: Search | None = None
     reasons: list[str] = []
-    interrupted = False
+    is_interrupted = False
     try:
         with clock:
             search = prepare()
@@ -108,25 +121,26 @@ def _driven(prepare: Callable[[], Search], method: str, options: Options, clock:
                 search.run()
                 reasons = search.reasons
     except KeyboardInterrupt:
-        interrupted = True
+        is_interrupted = True
+        if search is not None:
+            search.stop(StopReason.USER)
     if reasons:
         return infeasible(method, options, reasons, clock.seconds)
     if search is None:
         return Outcome(
             status=Status.INTERRUPTED,
-            stopped_by=StopReason.USER if interrupted else StopReason.TIME,
+            stopped_by=StopReason.USER if is_interrupted else StopReason.TIME,
             report=Report(seconds=clock.seconds),
             method=method,
             algorithm=_algorithm(options),
             seed=options.seed,
         )
-    ended_by = StopReason.USER if interrupted else search.why_stopped()
+    # What follows uses time that was kept for it: why the search ended is asked before.
+    ended_by = search.why_stopped()
     result = search.conclude()
     if search.reasons:
         return infeasible(method, options, search.reasons, clock.seconds)
-    if search.stop_reason is not None and not interrupted:
-        ended_by = search.stop_reason
-    return _outcome(search, result, ended_by, options)
+    return _outcome(search, result, search.stop_reason or ended_by, options)
 
 
 def _outcome(
@@ -138,9 +152,13 @@ def _outcome(
         status = Status.INFEASIBLE if is_infeasible else Status.INTERRUPTED
         report = search.report(None)
     else:
-        is_proven = search.gap_of(result.objective) <= options.gap
+        is_proven = result.may_be_proven and search.gap_of(result.objective) <= options.gap
         status = Status.OPTIMAL if is_proven else Status.FEASIBLE
-        ended_by = StopReason.GAP if is_proven else ended_by
+        if is_proven:
+            ended_by = StopReason.GAP
+        elif ended_by is StopReason.GAP:
+            # What followed the search has cost something.
+            ended_by = StopReason.EXHAUSTED
         report = search.report(result.objective, result.published_objective)
     return Outcome(
         status=status,

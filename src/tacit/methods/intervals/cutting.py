@@ -100,7 +100,6 @@ def auto(search: Search) -> None:
         if added == 0 or found.walked == 0:
             search.confirm()
             search.raise_bound(master.solve())
-            search.should_stop()
             return
 
 
@@ -120,5 +119,4 @@ def benders(search: Search) -> None:
         if added == 0 or found.walked == 0:
             search.offer(master.point)
             search.confirm()
-            search.should_stop()
             return

@@ -41,13 +41,11 @@ def monolithic(search: Search) -> None:
     solution = lp.solve(cold=True, strategy="dual")
     search.iterations += 1
     if solution.status != "optimal":
-        search.should_stop()
         return
     point = solution.x[: model.size] * compact.unit
     search.offer(np.clip(point, model.lower, np.maximum(model.upper, model.lower)))
     search.confirm()
     search.raise_bound(compact.proven(solution.row_dual * compact.price, search.cutoff))
-    search.should_stop()
 
 
 class _Compact:
