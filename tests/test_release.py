@@ -13,7 +13,7 @@ import pytest
 import tacit
 from tacit import examples
 from tacit.methods import registry
-from tacit.outcome import Report
+from tacit.outcome import Report, StopReason
 from tacit.problem import Problem
 from tacit.release import (
     NoReleaseError,
@@ -276,7 +276,7 @@ def _method(outcome: tacit.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is called safe that is not known to be."""
-    _method(tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time"), monkeypatch)
+    _method(tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by=StopReason.TIME), monkeypatch)
     with pytest.raises(NoReleaseError, match="stopped before any safe outcome was known"):
         protect(_table())
 
@@ -284,7 +284,9 @@ def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) 
 def test_more_time_is_advised_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method that came to its end without a safe outcome is not to be given more time."""
     said = "choose algorithm auto"
-    ended = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="heuristic", message=said)
+    ended = tacit.Outcome(
+        status=tacit.Status.INTERRUPTED, stopped_by=StopReason.HEURISTIC, message=said
+    )
     _method(ended, monkeypatch)
     with pytest.raises(NoReleaseError, match=f"ended without a safe outcome\n  {said}"):
         tacit.protect(_table())

@@ -25,7 +25,7 @@ def test_why_a_search_ended_is_told() -> None:
             solution=tacit.Suppression(SUPPRESSED),
         )
         assert summary(outcome, EXAMPLE.problem)[0] == line
-    hopeless = tacit.Outcome(status=tacit.Status.INFEASIBLE, stopped_by="infeasible")
+    hopeless = tacit.Outcome(status=tacit.Status.INFEASIBLE, stopped_by=StopReason.INFEASIBLE)
     assert summary(hopeless, EXAMPLE.problem)[0] == "status      infeasible"
 
 

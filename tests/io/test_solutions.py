@@ -204,6 +204,7 @@ def test_faulty_solutions_are_refused(
 
 CONTRACT = (
     *("tacit", "input", "method", "algorithm", "seed", "status", "stopped_by", "objective"),
+    "published_objective",
     *("bound", "bound_source", "gap", "seconds", "iterations", "cuts", "cells", "sensitive"),
     *("secondary", "secondary_weight", "secondary_gap", "suppressed", "intervals", "values"),
     *("audit", "trace"),
@@ -220,7 +221,12 @@ def written(tmp_path: Path, outcome: Outcome) -> dict[str, Any]:
 
     found: dict[str, Any] = json.loads(path.read_text(), parse_constant=refuse)
     assert list(found) == [key for key in CONTRACT if key in found]
-    assert set(CONTRACT) - set(found) <= {"suppressed", "intervals", "values"}
+    assert set(CONTRACT) - set(found) <= {
+        "published_objective",
+        "suppressed",
+        "intervals",
+        "values",
+    }
     return found
 
 
@@ -228,7 +234,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
     """Every key of the contract holds what it promises."""
     outcome = Outcome(
         status=Status.FEASIBLE,
-        stopped_by="time",
+        stopped_by=StopReason.TIME,
         solution=Suppression(np.array([True, True, False, False, True])),
         algorithm="branch-and-cut",
         seed=7,
@@ -284,7 +290,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
 def test_outcome_without_solution(tmp_path: Path) -> None:
     """Without a solution there is none of its keys, and what is unknown is null."""
     outcome = Outcome(
-        status=Status.INFEASIBLE, stopped_by="infeasible", report=Report(bound=np.inf)
+        status=Status.INFEASIBLE, stopped_by=StopReason.INFEASIBLE, report=Report(bound=np.inf)
     )
     found = written(tmp_path, outcome)
     assert {"suppressed", "intervals", "values"}.isdisjoint(found)
@@ -355,3 +361,12 @@ def test_outcomes_survive_a_round_trip(
         assert type(found) is type(solution)
         for attribute, expected in vars(solution).items():
             np.testing.assert_array_equal(getattr(found, attribute), expected)
+
+
+def test_what_is_published_costs_more_than_the_optimum(tmp_path: Path) -> None:
+    """Both costs of intervals are told apart."""
+    solution = Intervals(np.array([77.25, 10, 22.25, 0, 0]), np.array([77.25, 30, 22.25, 0, 0]))
+    report = Report(objective=18.0, bound=18.0, published_objective=20.0)
+    outcome = Outcome(status=Status.OPTIMAL, solution=solution, method="intervals", report=report)
+    found = written(tmp_path, outcome)
+    assert (found["objective"], found["published_objective"], found["gap"]) == (18, 20, 0)

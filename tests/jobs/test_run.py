@@ -229,3 +229,29 @@ def test_the_table_of_a_job_is_not_judged_yet(folder: Path) -> None:
     """Rules come after tabulation."""
     table = job_table(read_job(folder / "job.toml"))
     assert not table.is_sensitive.any()
+
+
+def test_cells_of_intervals_are_named_by_codes(changed: Changed) -> None:
+    """A job names the cells that are withheld, or H itself, as its table knows them."""
+    named = 'name = "intervals"\nwithheld = {industry = "A1"}'
+    release = _release(changed(('name = "suppress"', named)))
+    gone = release.published.codes["industry"] == "A1"
+    assert gone.any()
+    assert (release.published.status[gone] == "suppressed").all()
+    wrong = changed(('name = "suppress"', named.replace("A1", "A7")))
+    with pytest.raises(InputError, match="job.toml: withheld: dimension industry has no code A7"):
+        _release(wrong)
+
+
+def test_ends_of_a_job_are_round(changed: Changed) -> None:
+    """Unless the job says otherwise, no end of an interval is as the search found it."""
+    plain = _release(changed(('name = "suppress"', 'name = "intervals"')))
+    exact = _release(changed(('name = "suppress"', 'name = "intervals"\nround_to = "exact"')))
+    coarse = _release(changed(('name = "suppress"', 'name = "intervals"\nround_to = 700')))
+    widths = []
+    for release in (exact, plain, coarse):
+        lower, upper = release.published.lower, release.published.upper
+        assert lower is not None
+        assert upper is not None
+        widths.append(float(np.nansum(upper - lower)))
+    assert widths[0] < widths[1] < widths[2]

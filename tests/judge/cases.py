@@ -127,8 +127,6 @@ def _of_refusal(one: Case, error: TacitError) -> tuple[Fault, ...]:
     """A refusal is a fault unless it is one that is documented."""
     if one.algorithm == "flow" and "not a network" in str(error):
         return ()
-    if one.algorithm == "hypercube":
-        return ()
     return (Fault("crash", f"refused, {type(error).__name__}: {error}"),)
 
 

@@ -1,8 +1,8 @@
 """What somebody who reads a publication can deduce, found again from the definitions.
 
 Nothing here is shared with `tacit.attack`: each question is a linear programme of its own, solved
-by scipy in units of the level that is asked for. That a cell is exposed is confirmed in exact
-arithmetic: multipliers of the relations, as fractions, that no deviation can get around.
+by scipy in units of the level that is asked for. That a cell is exposed is confirmed by multipliers
+of the relations, made simple fractions, whose limit no deviation within the rooms can exceed.
 """
 
 from __future__ import annotations

@@ -338,9 +338,8 @@ def write_outcome_json(
 
 def _published_objective(outcome: Outcome) -> dict[str, Any]:
     """What published intervals cost; `objective` and `bound` speak of the ends as found."""
-    if not isinstance(outcome.solution, Intervals):
-        return {}
-    return {"published_objective": _number(outcome.report.published_objective)}
+    published = outcome.report.published_objective
+    return {} if published is None else {"published_objective": _number(published)}
 
 
 def _not_published_exactly(solution: Solution | None, problem: Problem) -> Booleans:

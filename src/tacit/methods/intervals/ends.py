@@ -3,7 +3,8 @@
 The ends that the search finds lie a protection level away from a true value, or at a bound that
 may have been made of one: whoever knows that can compute the value. Moved outwards to multiples
 of a base they tell no more than in which step of the base they lay. The base of a cell follows
-from what is published of it: moving ends that were moved before changes nothing.
+from what is published of it, and from the digits of the published values: moving ends that were
+moved before changes nothing.
 """
 
 from __future__ import annotations
@@ -12,15 +13,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.methods.intervals.options import AUTO
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats
 
-AUTO, EXACT = "auto", "exact"
-"""What `round_to` may be besides a number."""
 MOST_STEPS = 8
 """An interval with a base of its own is at most so many times as wide as the base."""
+LEAST_UNITS = 5
+"""A base is at least so many units of the table. Among whole numbers a base of 1 hides nothing."""
 MOST_MULTIPLES = 1e13
 """Beyond so many steps from zero multiples of a base cannot be told from what lies between."""
+_MANY = 5
+"""So many different values are not multiples of a power of ten by chance."""
+_MOST = 0.9
+"""A share of the values that is most of them."""
 _LEADING = 9
 """Of an interval with one end only, the end keeps one digit: so many steps from zero at most."""
 _NEAR = 2e-10
@@ -28,30 +34,67 @@ _NEAR = 2e-10
 
 
 def outward(
-    solution: Intervals, base: float | str, untold: Booleans, *, strictly: bool = False
+    solution: Intervals,
+    base: float | str,
+    untold: Booleans,
+    *,
+    strictly: bool = False,
+    most_steps: int = MOST_STEPS,
 ) -> Intervals:
     """Intervals as they are published.
 
     Args:
         solution: What the search found.
         base: Move ends to multiples of this number, or of a base for each cell (`auto`).
-        untold: Cells that are not published at all: their ends are infinite.
+        untold: Cells that are not published at all: their ends are infinite. Points among them
+            stay points, which are not published either.
         strictly: Also move ends that are multiples but for rounding.
+        most_steps: A base of its own leaves each interval at most so many steps wide.
 
     >>> found = Intervals(np.array([35.3, 7.0]), np.array([44.9, 7.0]))
     >>> moved = outward(found, "auto", np.zeros(2, bool))
     >>> moved.lower.tolist(), moved.upper.tolist()
-    ([34.0, 7.0], [46.0, 7.0])
+    ([35.0, 7.0], [45.0, 7.0])
     """
     lower, upper = solution.lower.copy(), solution.upper.copy()
-    cells = np.flatnonzero((lower < upper) & ~untold)
+    spread = lower < upper
+    cells = np.flatnonzero(spread & ~untold)
     near = 0.0 if strictly else _NEAR
     low, high = lower[cells], upper[cells]
-    bases = _fitting(low, high, near) if base == AUTO else _Bases.of(float(base), len(cells))
+    if base == AUTO:
+        unit = unit_of(lower[~spread & ~untold])
+        bases = _fitting(low, high, near, most_steps, LEAST_UNITS * unit)
+    else:
+        bases = _Bases.of(float(base), len(cells))
     first, last = bases.steps(low, high, near)
     lower[cells], upper[cells] = bases.multiples(first), bases.multiples(last)
-    lower[untold], upper[untold] = -np.inf, np.inf
+    lower[untold & spread], upper[untold & spread] = -np.inf, np.inf
     return Intervals(lower, upper)
+
+
+def unit_of(values: Floats) -> float:
+    """The largest power of ten that most values are multiples of; 0 where there is no value.
+
+    Few values may be multiples of a large one by chance: whole numbers then have the unit 1.
+
+    >>> unit_of(np.array([1200.0, 30.0, 0.0])), unit_of(np.array([1.25, 3.0]))
+    (1.0, 0.01)
+    >>> unit_of(np.array([1200.0, 30.0, 90.0, 110.0, 70.0, 2000.0]))
+    10.0
+    """
+    sizes = np.unique(np.abs(values[values != 0]))
+    if not len(sizes):
+        return 0.0
+    highest = int(np.floor(np.log10(np.median(sizes))))
+    if len(sizes) < _MANY:
+        highest = min(highest, 0)
+    for place in range(highest, highest - 25, -1):
+        power = 10.0 ** abs(place)
+        steps = sizes / power if place >= 0 else sizes * power
+        off = np.abs(steps - np.rint(steps))
+        if (off <= np.maximum(1e-9, 16 * np.spacing(steps))).mean() >= _MOST:
+            return power if place >= 0 else 1.0 / power
+    return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +136,14 @@ def _is_whole(steps: Floats, slack: Floats) -> Booleans:
     return np.asarray(off <= np.minimum(slack + 4 * np.spacing(np.abs(finite)), 0.25))
 
 
-def _fitting(lower: Floats, upper: Floats, near: float) -> _Bases:
+def _fitting(lower: Floats, upper: Floats, near: float, most_steps: int, smallest: float) -> _Bases:
     """For each interval the smallest base of 1, 2, 5, 10, ... that leaves it few steps wide."""
     open_ended = np.isinf(lower) | np.isinf(upper)
     size = np.zeros(len(lower))
     for end in (lower, upper):
         size = np.maximum(size, np.where(np.isfinite(end), np.abs(end), 0.0))
     width = np.where(open_ended, size, upper - lower)
-    least = np.maximum(width / MOST_STEPS, size / MOST_MULTIPLES)
+    least = np.maximum(np.maximum(width / most_steps, size / MOST_MULTIPLES), smallest)
     # From one place below on, where no base is large enough.
     start = np.floor(np.log10(np.maximum(least, 1e-290))) - 1
     chosen = _Bases.of(1.0, len(lower))
@@ -110,17 +153,20 @@ def _fitting(lower: Floats, upper: Floats, near: float) -> _Bases:
         power = 10.0 ** np.abs(place)
         bases = _Bases(np.where(place >= 0, digit * power, digit), np.where(place >= 0, 1.0, power))
         first, last = bases.steps(lower, upper, near)
-        # A multiple of a power of ten is one of all smaller powers: so one digit stays one digit.
-        fits = np.where(open_ended, digit == 1.0, True) & _few(first, last, open_ended) & waiting
+        large = bases.factor >= smallest * bases.divisor * (1 - 1e-9)
+        fits = _few(first, last, open_ended, most_steps) & large & waiting
+        if digit != 1.0:
+            # Multiples of a power of ten are multiples of all smaller ones: one digit stays one.
+            fits &= ~open_ended
         chosen.factor[fits], chosen.divisor[fits] = bases.factor[fits], bases.divisor[fits]
         waiting &= ~fits
     assert not waiting.any()
     return chosen
 
 
-def _few(first: Floats, last: Floats, open_ended: Booleans) -> Booleans:
+def _few(first: Floats, last: Floats, open_ended: Booleans, most_steps: int) -> Booleans:
     """Are there few enough steps between the ends, or from zero to the only end?"""
     first, last = (np.where(np.isfinite(end), end, 0.0) for end in (first, last))
     furthest = np.maximum(np.abs(first), np.abs(last))
-    few = (last - first <= MOST_STEPS) & (furthest <= MOST_MULTIPLES)
+    few = (last - first <= most_steps) & (furthest <= MOST_MULTIPLES)
     return np.asarray(np.where(open_ended, furthest <= _LEADING, few))

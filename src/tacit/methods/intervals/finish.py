@@ -143,9 +143,9 @@ class Finish:
         checked: Audit | None = None
         for turn in range(3):
             found = found_intervals(search, ends)
-            hidden = untold(search, found)
+            kept = untold(search, found) | _points(search.problem, found)
             # Rounding may have taken what a level needs: further attempts give it back.
-            solution = outward(found, base, hidden, strictly=turn > 0) if base else found
+            solution = outward(found, base, kept, strictly=turn > 0) if base else found
             with Clock(_time_for_audit(search)):
                 checked = self._audit(search, solution)
             if checked is None or checked.unchecked:
@@ -154,8 +154,7 @@ class Finish:
             if not checked.safe and not search.is_confirmed:
                 return None, None, ()
             if checked.safe:
-                alone = _points(search.problem, solution)
-                return solution, checked, tuple(np.flatnonzero(hidden | alone).tolist())
+                return solution, checked, tuple(np.flatnonzero(kept).tolist())
             ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
         assert checked is not None
         raise refuted(search.problem, "intervals", checked)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.errors import InputError
-from tacit.methods.intervals.ends import AUTO, EXACT
 from tacit.options import Options
 
 Algorithm = Literal["auto", "benders", "monolithic"]
+AUTO, EXACT = "auto", "exact"
+"""What `round_to` may be besides a number."""
 
 
 @dataclass(frozen=True, kw_only=True)

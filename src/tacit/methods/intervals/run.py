@@ -15,10 +15,10 @@ from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.ends import AUTO, MOST_MULTIPLES
+from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
-from tacit.methods.intervals.options import Algorithm, EndsOptions, IntervalsOptions
+from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
 from tacit.methods.intervals.search import Search, levels_against
 from tacit.observer import Observer
 from tacit.outcome import Outcome

@@ -59,7 +59,6 @@ def milp(search: Search, *, first: bool = False) -> None:
         search.impossible = search.candidate is None
     elif answer.status == "optimal" and search.candidate is not None:
         search.raise_bound(answer.settled_bound, "solver")
-    search.should_stop()
 
 
 def _by_vertices(search: Search) -> bool:
