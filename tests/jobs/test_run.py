@@ -239,7 +239,7 @@ def test_cells_of_intervals_are_named_by_codes(changed: Changed) -> None:
     assert gone.any()
     assert (release.published.status[gone] == "suppressed").all()
     wrong = changed(('name = "suppress"', named.replace("A1", "A7")))
-    with pytest.raises(InputError, match="job.toml: withheld: dimension industry has no code A7"):
+    with pytest.raises(InputError, match=r"job\.toml: withheld: dimension industry has no code A7"):
         _release(wrong)
 
 
