@@ -243,7 +243,7 @@ def _answering(
     told = dataclasses.replace(
         outcome,
         status=other,
-        stopped_by=StopReason.HAIL,
+        stopped_by=StopReason.EXHAUSTED,
         solution=solution,
         report=Report(
             objective=123456.5 + seed,

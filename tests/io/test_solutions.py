@@ -23,6 +23,7 @@ from tacit.outcome import (
     Report,
     Solution,
     Status,
+    StopReason,
     Suppression,
     TracePoint,
     Values,
