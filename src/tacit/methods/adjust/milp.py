@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tacit.errors import SolverError
@@ -12,6 +14,9 @@ from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+if TYPE_CHECKING:
+    from tacit.solver.scip import ScipMip
 
 
 def milp(search: Search) -> None:
@@ -56,21 +61,7 @@ def _program(search: Search, polygons: Booleans | bool, *, whole: bool) -> Progr
 
 def _solve(search: Search, program: Program, until: float) -> bool:
     """Solve the whole programme; True if nothing is left to find."""
-    if search.options.solver == "scip":
-        from tacit.methods.adjust.scip import minimise_with_scip
-
-        minimise_with_scip(search, program)
-        return False
-    mip = HighsMip(
-        program.rows,
-        row_lower=program.row_lower,
-        row_upper=program.row_upper,
-        lower=program.lower,
-        upper=program.upper,
-        cost=program.cost,
-        whole=program.whole,
-        seed=search.options.seed,
-    )
+    mip = _mip(search, program)
 
     def watch(so_far: WholeSolution) -> bool:
         take_note(search, program, so_far.x, so_far.bound)
@@ -95,6 +86,25 @@ def _solve(search: Search, program: Program, until: float) -> bool:
         return False
     take_note(search, program, found.x, found.settled_bound)
     return found.status == "optimal"
+
+
+def _mip(search: Search, program: Program) -> HighsMip | ScipMip:
+    """The programme for the solver that the user chose."""
+    kind: type[HighsMip] | type[ScipMip] = HighsMip
+    if search.options.solver == "scip":
+        from tacit.solver.scip import ScipMip
+
+        kind = ScipMip
+    return kind(
+        program.rows,
+        row_lower=program.row_lower,
+        row_upper=program.row_upper,
+        lower=program.lower,
+        upper=program.upper,
+        cost=program.cost,
+        whole=program.whole,
+        seed=search.options.seed,
+    )
 
 
 def take_note(search: Search, program: Program, x: Floats | None, bound: float) -> None:

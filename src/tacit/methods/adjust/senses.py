@@ -9,8 +9,8 @@ from tacit.methods.adjust.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.warm import WarmModel
 from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs_warm import WarmModel
 
 _ROUNDS = 50
 _SHARE = 0.25

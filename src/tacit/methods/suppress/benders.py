@@ -97,7 +97,7 @@ class _Decomposition:
         if self._asks_for_company:
             added += relaxation.bridgeless(hidden[relaxation.cells].astype(np.float64))
         for cuts in self._subproblems.cuts(hidden):
-            added += relaxation.add(cuts)
+            added += relaxation.add_cuts(cuts)
         if added == 0:
             if not search.exposed(hidden):
                 search.offer(hidden)
@@ -110,7 +110,7 @@ class _Decomposition:
         """Less suppression is never safer: some cell outside an unsafe pattern is needed."""
         relaxation = self.master.relaxation
         outside = (~hidden[relaxation.cells]).astype(np.float64)
-        relaxation.add_rows(sparse.csr_array(outside[None, :]), np.ones(1))
+        relaxation.add(sparse.csr_array(outside[None, :]), np.ones(1))
 
     def relax(self) -> None:
         """Raise the bound by the relaxed master problem, which no region restricts."""

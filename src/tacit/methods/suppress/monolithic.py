@@ -179,7 +179,8 @@ class _CompactModel:
         self._lower, self._upper = np.zeros(self._count), np.ones(self._count)
         self._blocks: list[sparse.csr_array[Any, Any]] = []
         self._sides: list[tuple[Floats, Floats]] = []
-        self._append(self._master.side, 0, self._master.side_lower, self._master.side_upper)
+        steady, least, most = self._master.steady
+        self._append(steady, 0, least, most)
         before = -1
         for deviation, start in zip(deviations, starts[:-1].tolist(), strict=True):
             asked = self._add_deviation(deviation, start)
@@ -187,7 +188,7 @@ class _CompactModel:
                 self._add_sliding(before, asked)
             before = asked
         cost = np.zeros(self._count)
-        cost[:y] = self._master.weight
+        cost[:y] = self._master.cost
         ends = [np.concatenate(end) for end in zip(*self._sides, strict=True)]
         self._model = HighsMip(
             sparse.csr_array(sparse.vstack(self._blocks)),

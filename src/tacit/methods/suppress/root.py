@@ -116,7 +116,7 @@ class Root:
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])
-            added += master.add(cuts)
+            added += master.add_cuts(cuts)
         return added
 
     def improve(self) -> None:
