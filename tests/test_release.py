@@ -155,7 +155,7 @@ def test_the_papers_tell_how_the_search_ended(release: tacit.Release) -> None:
     rows = papers.summary_rows()
     report = papers.outcome.report
     assert report.objective is not None
-    assert rows["objective"].startswith(f"{_digits(report.objective)}; proven bound ")
+    assert rows["objective"].startswith(f"{_digits(report.objective)}; {report.bound_name} ")
     assert rows["objective"].endswith(f"gap {report.gap:.3%}")
     assert "1 sensitive" in rows["suppressed"]
     assert rows["sensitive"] == "1 of 16 cells"
@@ -403,7 +403,7 @@ def _published(solution: tacit.Suppression | tacit.Intervals | tacit.Values) -> 
 
 def test_intervals_as_readers_see_them() -> None:
     """Ends where there is an interval, nothing where it tells no more than everybody knew."""
-    published = _published(tacit.Intervals(np.array([15.0, 0, 42]), np.array([25.0, 100, 42])))
+    published = _published(tacit.Intervals(np.array([15.0, 0, 42]), np.array([25.0, np.inf, 42])))
     assert published.status.tolist() == ["interval", "suppressed", "published"]
     np.testing.assert_array_equal(published.value, [np.nan, np.nan, 42])
     np.testing.assert_array_equal(published.columns()["lower"], [15, np.nan, 42])

@@ -54,6 +54,7 @@ class EqualCells:
         """
         alone = whole.must_publish.copy() if apart is None else apart | whole.must_publish
         for attacker in attackers:
+            attacker.expect_cells(whole)
             alone[[*attacker.own, *attacker.colluding]] = True
         levels = whole.lower_level + whole.upper_level + whole.sliding_level
         alone[whole.sensitive[levels == 0]] = True

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.attack.audit import Audit
 from tacit.attack.reach import Requests
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock
@@ -18,6 +18,9 @@ from tacit.methods.intervals.fewest import fewest
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Problem
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 _GRACE = 0.05, 0.5
 """An audit that takes longer than expected may go beyond the time limit by this share of it, or

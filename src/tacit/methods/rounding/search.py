@@ -7,10 +7,10 @@ roundings and raises the bound; whether what is found is safe, the audit decides
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.attack.audit import Audit
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
 from tacit.clock import Clock
@@ -22,6 +22,9 @@ from tacit.methods.rounding.programme import Programme
 from tacit.observer import Observer
 from tacit.outcome import StopReason
 from tacit.problem import Integers, Problem
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 _FIRST_RESERVE = 0.1
 """Share of the time kept for the first audit, where cells are sensitive."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import Audit
 from tacit.attack.knowledge import Attacker
 from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
@@ -22,6 +21,7 @@ from tacit.problem import Booleans, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
 
 if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
     from tacit.methods.suppress.search import Search
 
 _MARGIN = 1.25
@@ -73,9 +73,9 @@ class Proof:
         search = self._search
         if search.best is None:
             return
+        search.observer.on_phase("audit")
         if self._hidden is not None and np.array_equal(search.best, self._hidden):
             return
-        search.observer.on_phase("audit")
         limit = search.options.time_limit
         slack = max(_SLACK_SHARE * limit, _SLACK_SECONDS)
         with Clock(max(limit - search.seconds, 0.0) + slack):
