@@ -55,6 +55,7 @@ $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable '.$(if $(EXTRAS),[$(EXTRAS)])' --group dev
+	$(BIN)/python -m tacit.precompile
 	touch $@
 
 $(INSTALLED_DOCS): $(INSTALLED)

@@ -123,5 +123,6 @@ def test_the_audit_of_a_release_is_told_and_not_stopped() -> None:
     listener.wants_to_stop = False
     release = tacit.protect(table.apply(tacit.PPercent(10)), "suppress", observer=listener)
     assert release.papers.audit.safe
-    started = [entry[1] for entry in listener.told if entry[0] == "start"]
-    assert started == ["suppress", "audit"]
+    assert release.papers.outcome.stopped_by is tacit.StopReason.USER
+    phases = [entry[1] for entry in listener.told if entry[0] == "phase"]
+    assert phases[-1] == "audit"

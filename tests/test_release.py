@@ -13,7 +13,7 @@ import pytest
 import tacit
 from tacit import examples
 from tacit.methods import registry
-from tacit.outcome import Report
+from tacit.outcome import Report, StopReason
 from tacit.problem import Problem
 from tacit.release import (
     NoReleaseError,
@@ -155,7 +155,7 @@ def test_the_papers_tell_how_the_search_ended(release: tacit.Release) -> None:
     rows = papers.summary_rows()
     report = papers.outcome.report
     assert report.objective is not None
-    assert rows["objective"].startswith(f"{_digits(report.objective)}; proven bound ")
+    assert rows["objective"].startswith(f"{_digits(report.objective)}; {report.bound_name} ")
     assert rows["objective"].endswith(f"gap {report.gap:.3%}")
     assert "1 sensitive" in rows["suppressed"]
     assert rows["sensitive"] == "1 of 16 cells"
@@ -276,7 +276,7 @@ def _method(outcome: tacit.Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is called safe that is not known to be."""
-    _method(tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time"), monkeypatch)
+    _method(tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by=StopReason.TIME), monkeypatch)
     with pytest.raises(NoReleaseError, match="stopped before any safe outcome was known"):
         protect(_table())
 
@@ -284,7 +284,9 @@ def test_stopped_too_early_there_is_no_release(monkeypatch: pytest.MonkeyPatch) 
 def test_more_time_is_advised_only_where_it_helps(monkeypatch: pytest.MonkeyPatch) -> None:
     """A method that came to its end without a safe outcome is not to be given more time."""
     said = "choose algorithm auto"
-    ended = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="heuristic", message=said)
+    ended = tacit.Outcome(
+        status=tacit.Status.INTERRUPTED, stopped_by=StopReason.HEURISTIC, message=said
+    )
     _method(ended, monkeypatch)
     with pytest.raises(NoReleaseError, match=f"ended without a safe outcome\n  {said}"):
         tacit.protect(_table())
@@ -401,7 +403,7 @@ def _published(solution: tacit.Suppression | tacit.Intervals | tacit.Values) -> 
 
 def test_intervals_as_readers_see_them() -> None:
     """Ends where there is an interval, nothing where it tells no more than everybody knew."""
-    published = _published(tacit.Intervals(np.array([15.0, 0, 42]), np.array([25.0, 100, 42])))
+    published = _published(tacit.Intervals(np.array([15.0, 0, 42]), np.array([25.0, np.inf, 42])))
     assert published.status.tolist() == ["interval", "suppressed", "published"]
     np.testing.assert_array_equal(published.value, [np.nan, np.nan, 42])
     np.testing.assert_array_equal(published.columns()["lower"], [15, np.nan, 42])

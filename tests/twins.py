@@ -28,7 +28,7 @@ from tacit.cli.published import Excerpt
 from tacit.io import exports
 from tacit.io.exports import SUFFIXES, Presentation
 from tacit.methods.registry import METHODS
-from tacit.outcome import Intervals, Report, Suppression, TracePoint, Values
+from tacit.outcome import Intervals, Report, StopReason, Suppression, TracePoint, Values
 from tacit.problem import Booleans, Floats
 from tacit.release import Published
 from tacit.report import heat_map, html_report, interval_widths, loss_by_level
@@ -243,7 +243,7 @@ def _answering(
     told = dataclasses.replace(
         outcome,
         status=other,
-        stopped_by="hail",
+        stopped_by=StopReason.EXHAUSTED,
         solution=solution,
         report=Report(
             objective=123456.5 + seed,

@@ -48,6 +48,7 @@ __all__ = [
     "SmallCounts",
     "SolverError",
     "Status",
+    "StopReason",
     "StoppedError",
     "Suggestion",
     "Suggestions",
@@ -122,6 +123,7 @@ _HOMES = {
     "SmallCounts": "tacit.rules",
     "SolverError": "tacit.errors",
     "Status": "tacit.outcome",
+    "StopReason": "tacit.outcome",
     "StoppedError": "tacit.errors",
     "SuppressOptions": "tacit.methods.suppress.options",
     "Suggestion": "tacit.methods.recoding.suggest",
@@ -199,7 +201,7 @@ if TYPE_CHECKING:
     from tacit.microdata import MicrodataError, TabulationReport, tabulate
     from tacit.observer import Observer
     from tacit.options import Options
-    from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
+    from tacit.outcome import Intervals, Outcome, Report, Status, StopReason, Suppression, Values
     from tacit.problem import Problem, Violation
     from tacit.release import NoReleaseError, Release, protect
     from tacit.rules import (

@@ -25,6 +25,23 @@ class Status(StrEnum):
     """Stopped before any safe solution was known."""
 
 
+class StopReason(StrEnum):
+    """Why a method ended."""
+
+    GAP = "gap"
+    """The gap asked for was reached."""
+    TIME = "time"
+    """The time limit was reached."""
+    USER = "user"
+    """Somebody stopped it: an observer, or Ctrl-C."""
+    INFEASIBLE = "infeasible"
+    """There is nothing to find."""
+    HEURISTIC = "heuristic"
+    """The algorithm proves no quality, and has ended."""
+    EXHAUSTED = "exhausted"
+    """The algorithm ended without a proof."""
+
+
 @dataclass(frozen=True, eq=False)
 class Suppression:
     """Cells left out of the publication.
@@ -165,7 +182,7 @@ class Outcome:
 
     Attributes:
         status: How it ended.
-        stopped_by: Why it ended: `gap`, `time`, `user`, `infeasible`, ...
+        stopped_by: Why it ended.
         solution: What to publish; None when no safe solution is known.
         report: How it was reached.
         method: `suppress`, `intervals`, ...
@@ -181,7 +198,7 @@ class Outcome:
     """
 
     status: Status
-    stopped_by: str = "gap"
+    stopped_by: StopReason = StopReason.GAP
     solution: Solution | None = None
     report: Report = field(default_factory=Report)
     method: str = "suppress"
@@ -200,7 +217,7 @@ class Outcome:
     @property
     def cut_short(self) -> bool:
         """Whether more time could have changed anything: it ran out, or somebody stopped it."""
-        return self.stopped_by in ("time", "user")
+        return self.stopped_by in (StopReason.TIME, StopReason.USER)
 
     @property
     def suppressed(self) -> npt.NDArray[np.int64]:

@@ -75,7 +75,7 @@ def test_no_time_is_no_pattern(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without a safe pattern nothing is published."""
-    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time")
+    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by=tacit.StopReason.TIME)
     monkeypatch.setattr("tacit.methods.suppress.run.suppress", lambda *_, **__: interrupted)
     assert main(["demo", "--out", str(tmp_path)]) == 3
     assert "allow more with --time-limit" in capsys.readouterr().out

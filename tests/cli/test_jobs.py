@@ -301,7 +301,7 @@ def test_no_safe_pattern_is_code_2(job: Path, capsys: pytest.CaptureFixture[str]
 
 def test_stopped_before_any_pattern_is_code_3(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is published that is not known to be safe."""
-    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time")
+    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by=tacit.StopReason.TIME)
     monkeypatch.setattr("tacit.methods.suppress.run.suppress", lambda *_, **__: interrupted)
     assert _protect(job) == 3
     assert not (job.parent / "published.csv").exists()

@@ -14,18 +14,18 @@ SUPPRESSED = EXAMPLE.suppressed
 
 
 def test_why_a_search_ended_is_told() -> None:
-    """A known reason is a phrase, an unknown one is told as it is, and none is said twice."""
+    """Each reason is a phrase, and none is said twice."""
     for reason, line in (
         ("time", "status      feasible: the time limit was reached"),
-        ("hail", "status      feasible: hail"),
+        ("heuristic", "status      feasible: a heuristic, without proof of quality"),
     ):
         outcome = tacit.Outcome(
             status=tacit.Status.FEASIBLE,
-            stopped_by=reason,
+            stopped_by=tacit.StopReason(reason),
             solution=tacit.Suppression(SUPPRESSED),
         )
         assert summary(outcome, EXAMPLE.problem)[0] == line
-    hopeless = tacit.Outcome(status=tacit.Status.INFEASIBLE, stopped_by="infeasible")
+    hopeless = tacit.Outcome(status=tacit.Status.INFEASIBLE, stopped_by=tacit.StopReason.INFEASIBLE)
     assert summary(hopeless, EXAMPLE.problem)[0] == "status      infeasible"
 
 

@@ -17,7 +17,7 @@ from tacit.cli.main import main
 from tacit.cli.progress import Progress
 from tacit.io.jj import read_jj, read_jj_status, write_jj
 from tacit.io.solutions import read_solution
-from tacit.outcome import Suppression
+from tacit.outcome import StopReason, Suppression
 from tacit.problem import Problem
 from tacit.release.flags import Flags
 
@@ -212,7 +212,7 @@ def test_stopped_before_any_pattern_is_code_3(
     files: Files, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing is called safe that is not known to be."""
-    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by="time")
+    interrupted = tacit.Outcome(status=tacit.Status.INTERRUPTED, stopped_by=StopReason.TIME)
     monkeypatch.setattr("tacit.methods.suppress.run.suppress", lambda *_, **__: interrupted)
     out = files.folder / "result.json"
     assert _protect(files.table, "--json", out) == 3

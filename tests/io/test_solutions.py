@@ -23,6 +23,7 @@ from tacit.outcome import (
     Report,
     Solution,
     Status,
+    StopReason,
     Suppression,
     TracePoint,
     Values,
@@ -234,7 +235,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
     """Every key of the contract holds what it promises."""
     outcome = Outcome(
         status=Status.FEASIBLE,
-        stopped_by="time",
+        stopped_by=StopReason.TIME,
         solution=Suppression(np.array([True, True, False, False, True])),
         algorithm="branch-and-cut",
         seed=7,
@@ -290,7 +291,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
 def test_outcome_without_solution(tmp_path: Path) -> None:
     """Without a solution there is none of its keys, and what is unknown is null."""
     outcome = Outcome(
-        status=Status.INFEASIBLE, stopped_by="infeasible", report=Report(bound=np.inf)
+        status=Status.INFEASIBLE, stopped_by=StopReason.INFEASIBLE, report=Report(bound=np.inf)
     )
     found = written(tmp_path, outcome)
     assert {"suppressed", "intervals", "values"}.isdisjoint(found)

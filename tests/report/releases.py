@@ -9,7 +9,7 @@ import numpy as np
 
 import tacit
 from tacit.attack.audit import audit
-from tacit.outcome import Solution, Suppression, TracePoint
+from tacit.outcome import Solution, StopReason, Suppression, TracePoint
 from tacit.release import Published, WorkingPapers
 
 
@@ -29,7 +29,7 @@ def put_together(source: tacit.Table | tacit.Problem, solution: Solution) -> tac
     trace = (TracePoint(0.5, None, 10.0), TracePoint(1.0, 50.0, 20.0), TracePoint(2.0, 40.0, 30.0))
     outcome = tacit.Outcome(
         status=tacit.Status.FEASIBLE,
-        stopped_by="time",
+        stopped_by=StopReason.TIME,
         solution=solution,
         report=tacit.Report(objective=40.0, bound=30.0, seconds=2.5, trace=trace),
         method={"Suppression": "suppress", "Intervals": "intervals"}.get(

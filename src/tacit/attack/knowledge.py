@@ -180,15 +180,19 @@ class Attacker:
             colluding=tuple(np.flatnonzero(problem.singleton >= 0).tolist()),
         )
 
-    def learn(self, problem: Problem, knowledge: Knowledge) -> Knowledge:
-        """Add what this attacker knows to what everyone knows."""
-        up, down = knowledge.up.copy(), knowledge.down.copy()
+    def expect_cells(self, problem: Problem) -> None:
+        """Refuse an attacker who knows about cells that a table does not have."""
         for cells in (self.known, self.colluding, self.at_least, self.at_most, self.own):
             outside = [cell for cell in cells if not 0 <= cell < problem.cell_count]
             if outside:
                 raise InputError(
                     f"attacker {self.name!r} knows about cell {outside[0]}, which does not exist"
                 )
+
+    def learn(self, problem: Problem, knowledge: Knowledge) -> Knowledge:
+        """Add what this attacker knows to what everyone knows."""
+        up, down = knowledge.up.copy(), knowledge.down.copy()
+        self.expect_cells(problem)
         exactly = np.array([*self.known, *self.colluding], np.int64)
         up[exactly] = 0.0
         down[exactly] = 0.0

@@ -36,19 +36,35 @@ class EqualCells:
     group: Integers
 
     @classmethod
-    def of(cls, whole: Problem, *, apart: Booleans | None = None) -> EqualCells:
+    def of(
+        cls,
+        whole: Problem,
+        *,
+        attackers: Sequence[Attacker] = (),
+        apart: Booleans | None = None,
+    ) -> EqualCells:
         """Merge equal cells.
 
         Args:
             whole: The problem.
-            apart: Cells that stay cells of their own. So do those that must be published, and
-                sensitive ones without any level: their equals may be published.
+            attackers: Who attacks. A cell of which one of them is judged not to know what it
+                knows stays a cell of its own: what is known of its equals counts.
+            apart: Further cells that stay cells of their own. So do those that must be published,
+                and sensitive ones without any level: their equals may be published.
         """
         alone = whole.must_publish.copy() if apart is None else apart | whole.must_publish
+        for attacker in attackers:
+            attacker.expect_cells(whole)
+            alone[[*attacker.own, *attacker.colluding]] = True
         levels = whole.lower_level + whole.upper_level + whole.sliding_level
         alone[whole.sensitive[levels == 0]] = True
         group, relations = _merged(whole, alone)
         return cls(whole, _problem(whole, group, relations), group)
+
+    @classmethod
+    def none(cls, whole: Problem) -> EqualCells:
+        """Nothing merged."""
+        return cls(whole, whole, np.arange(whole.cell_count))
 
     @property
     def is_identity(self) -> bool:
@@ -104,6 +120,10 @@ class EqualCells:
             return Intervals(solution.lower[group], solution.upper[group])
         radius = None if solution.radius is None else solution.radius[group]
         return Values(solution.value[group], radius)
+
+    def expand_rows(self, rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
+        """Rows over the cells of the smaller problem, such as deviations, as rows over all."""
+        return rows if self.is_identity else sparse.csr_array(rows[:, self.group])
 
     def cells(self, merged: Sequence[int] | Integers) -> Integers:
         """The cells of the whole that some cells of the smaller problem stand for."""

@@ -183,6 +183,11 @@ class HighsModel:
             np.array(solution.col_dual),
         )
 
+    def ray(self) -> Floats | None:
+        """The direction in which the last solve found no end, if it found none."""
+        _, exists, direction = self._highs.getPrimalRay()
+        return np.array(direction) if exists else None
+
     def _run(self, cold: bool, strategy: Strategy) -> str:
         if cold:
             self._check(self._highs.clearSolver(), "a cold start")

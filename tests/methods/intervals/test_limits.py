@@ -105,14 +105,13 @@ def test_widest_intervals_do_where_there_was_no_time_for_better(
     """The tables that show a level to be within reach are a solution, if a wide one."""
     hand = with_hand(monkeypatch)
 
-    def nothing(search: Search) -> list[str]:
+    def nothing(search: Search) -> None:
         # Nothing is left but what is kept for the audit.
         hand.at += LIMIT - 0.5
         search.clock.reserve = 1.0
         clocks.check_time()
-        return []
 
-    monkeypatch.setattr("tacit.methods.intervals.run._run", nothing)
+    monkeypatch.setattr("tacit.methods.intervals.run._Run.run", nothing)
     outcome = intervals(PROBLEM, time_limit=LIMIT)
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "time"
@@ -128,7 +127,7 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock.reserve = 2 * LIMIT
 
     monkeypatch.setattr(Search, "keep_time", spent)
-    monkeypatch.setattr("tacit.methods.intervals.run._run", lambda _: [])
+    monkeypatch.setattr("tacit.methods.intervals.run._Run.run", lambda _: None)
     hurried = published(intervals(PROBLEM, time_limit=LIMIT))
     assert hand.at == 100.0
     assert (hurried.upper - hurried.lower).sum() >= (calm.upper - calm.lower).sum()

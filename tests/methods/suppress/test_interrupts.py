@@ -307,13 +307,13 @@ def test_an_interrupt_between_the_solver_and_a_callback_is_not_lost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Ctrl-C in the one moment when no guard is in place still returns the best pattern."""
-    from tacit.methods.suppress import branch_and_cut
+    from tacit.solver import scip
 
     def stray(*_arguments: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(branch_and_cut._Protection, "conssepalp", stray)
-    monkeypatch.setattr(branch_and_cut._Protection, "consenfolp", stray)
+    monkeypatch.setattr(scip._Handler, "conssepalp", stray)
+    monkeypatch.setattr(scip._Handler, "consenfolp", stray)
     outcome = suppress(table("3-D", 1), algorithm="branch-and-cut", time_limit=20, gap=0.0)
     if outcome.status is not Status.OPTIMAL:
         assert outcome.stopped_by == "user"

@@ -9,12 +9,13 @@ import pytest
 
 from tacit import clock as clocks
 from tacit.attack.audit import Audit, audit
-from tacit.attack.knowledge import singleton_respondents
-from tacit.methods.suppress import cleanup, construct, proof, start
+from tacit.attack.knowledge import attackers_of, singleton_respondents
+from tacit.methods.engine import driver
+from tacit.methods.suppress import cleanup, construct, start
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.search import Search
-from tacit.outcome import Outcome, Status
+from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
 from tests.methods.suppress.tables import (
     ALGORITHMS,
@@ -43,12 +44,12 @@ class SlowAudit:
         self.hand, self.seconds, self.too_long_from = hand, seconds, too_long_from
         self.patterns: list[Booleans] = []
 
-    def __call__(self, problem: Problem, hidden: Booleans, **options: Any) -> Audit:
+    def __call__(self, problem: Problem, solution: Suppression, **options: Any) -> Audit:
         """Audit, later."""
-        self.patterns.append(hidden.copy())
+        self.patterns.append(solution.suppressed)
         late = len(self.patterns) >= self.too_long_from
         self.hand.at += 1000.0 if late else self.seconds
-        return audit(problem, hidden, **options)
+        return audit(problem, solution, **options)
 
 
 def seconds_of(outcome: Outcome) -> float:
@@ -62,7 +63,7 @@ def test_the_audit_has_its_time_in_reserve(
 ) -> None:
     """However often somebody looks at the clock, the call ends within its limit, audited."""
     slow = SlowAudit(hand, seconds=20.0)
-    monkeypatch.setattr(proof, "audit", slow)
+    monkeypatch.setattr(driver, "audit", slow)
     hand.step = 0.25
     outcome = suppress(cube(3), algorithm=algorithm, time_limit=200.0, gap=0.0)  # type: ignore[arg-type]
     assert outcome.audit.safe
@@ -76,7 +77,7 @@ def test_without_time_for_the_last_audit_the_first_pattern_is_handed_over(
 ) -> None:
     """What could not be audited is forgotten, in the trace as well."""
     slow = SlowAudit(hand, seconds=1.0, too_long_from=2)
-    monkeypatch.setattr(proof, "audit", slow)
+    monkeypatch.setattr(driver, "audit", slow)
     problem = cube(1)
     outcome = suppress(problem, time_limit=500.0)
     assert len(slow.patterns) == 2
@@ -92,7 +93,7 @@ def test_without_any_audit_nothing_is_handed_over(
 ) -> None:
     """A pattern that nobody audited is none; the cells that were not looked at are named."""
     slow = SlowAudit(hand, seconds=0.0, too_long_from=1)
-    monkeypatch.setattr(proof, "audit", slow)
+    monkeypatch.setattr(driver, "audit", slow)
     problem = cube(1)
     outcome = suppress(problem, time_limit=10.0)
     assert slow.patterns
@@ -106,11 +107,11 @@ def test_the_audit_is_given_what_the_search_knows(monkeypatch: pytest.MonkeyPatc
     """Outside networks every request of the first pattern comes with a deviation."""
     given: list[Any] = []
 
-    def listening(problem: Problem, hidden: Booleans, **options: Any) -> Audit:
+    def listening(problem: Problem, solution: Suppression, **options: Any) -> Audit:
         given.append(options["suggested"])
-        return audit(problem, hidden, **options)
+        return audit(problem, solution, **options)
 
-    monkeypatch.setattr(proof, "audit", listening)
+    monkeypatch.setattr(driver, "audit", listening)
     problem = cube(1)
     suppress(problem, algorithm="paths")
     asked = int((problem.upper_level > 0).sum() + (problem.lower_level > 0).sum())
@@ -169,7 +170,7 @@ def test_respondents_are_judged_like_readers_who_know_their_cells() -> None:
     singleton = np.full(problem.cell_count, -1)
     singleton[problem.sensitive] = np.arange(len(problem.sensitive))
     problem = problem.replace(singleton=singleton)
-    search = Search(problem, SuppressOptions(singletons="respondents"))
+    search = Search(problem, SuppressOptions(), attackers_of(problem, "respondents"))
     assert len(search.rivals) == 1 + len(singleton_respondents(problem))
     assert all(rival.is_plain for rival in search.rivals)
     assert [np.flatnonzero(rival.closed).tolist() for rival in search.rivals[1:]] == [

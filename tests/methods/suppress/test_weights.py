@@ -98,7 +98,7 @@ def test_fixed_columns_limit_what_the_relaxation_proves() -> None:
     assert master.fixed_out.any()
     assert master.ceiling == search.cutoff < search.objective
     # Whatever is asked of the columns that are left, no more than that is proven.
-    master.weight = 1e6 * master.weight
+    master.cost = 1e6 * master.cost
     assert master.solve()
     assert master.objective <= master.ceiling
 

@@ -24,25 +24,23 @@ def auto(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=True)
-        search.finished()
         return
     program = SenseProgram(search)
     first_table(search, program)
-    if search.finished():
+    if search.should_stop():
         return
     relaxation = relax(search)
     second_table(search, program)
-    if search.finished():
+    if search.should_stop():
         return
     is_large = search.model.A.nnz > _LARGE
     left = search.seconds_left
     if search.best is not None:
         # Counted in trials, not in seconds, so that small tables come out the same every time.
         improve(search, program, 0.2 * left, trials=_TRIALS)
-    if not is_large and not search.finished():
+    if not is_large and not search.should_stop():
         branch_and_bound(search, relaxation, _FIRST * left)
-    if search.best is not None and not search.finished():
+    if search.best is not None and not search.should_stop():
         improve(search, program, search.seconds_left * (1.0 if is_large else _SENSES))
-    if not search.finished():
+    if not search.should_stop():
         branch_and_bound(search, relaxation)
-    search.finished()

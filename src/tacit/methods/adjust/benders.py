@@ -20,6 +20,7 @@ from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, WholeSolution
@@ -41,12 +42,12 @@ def benders(search: Search) -> None:
             search.offer(z)
     else:
         first_tables(search, program)
-        if not search.finished():
+        if not search.should_stop():
             relax(search)
     master = _Master(search)
     violation = _Violation(model)
     senses: Booleans | None = None if search.best is None else model.senses(search.best)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         if senses is None:
             senses = master.senses()
@@ -61,7 +62,7 @@ def benders(search: Search) -> None:
             prices = violation.prices(senses)
             if prices is None:
                 # Out of time, or beyond the reach of numbers: nothing is known of these senses.
-                if squares is None and not search.finished():
+                if squares is None and not search.should_stop():
                     branch_and_bound(search, None)
                 return
             is_cut = master.add(prices, np.zeros(model.size), rules_out=True)
@@ -69,7 +70,7 @@ def benders(search: Search) -> None:
             search.offer(found[0])
             is_cut = master.add(found[1], found[2], rules_out=False)
         if not is_cut:
-            if squares is None and not search.finished():
+            if squares is None and not search.should_stop():
                 branch_and_bound(search, None)
             return
         search.cut_count += 1
@@ -172,7 +173,7 @@ class _Master:
 
         def watch(so_far: WholeSolution) -> bool:
             self._note(so_far.bound)
-            return search.finished()
+            return search.should_stop()
 
         try:
             found = self._mip.minimise(
@@ -182,13 +183,12 @@ class _Master:
             return None
         if found.status == "infeasible":
             if search.best is None:
-                search.stopped_by = "infeasible"
+                search.stop(StopReason.INFEASIBLE)
             else:
                 search.raise_bound(search.objective, "solver")
-                search.finished()
             return None
         self._note(found.settled_bound)
-        if found.x is None or search.finished():
+        if found.x is None or search.should_stop():
             return None
         return np.asarray(found.x[:-1] > 0.5)
 

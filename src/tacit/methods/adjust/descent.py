@@ -28,19 +28,17 @@ def descent(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=True)
-        search.finished()
         return
     program = SenseProgram(search)
     first_tables(search, program)
-    if search.finished():
+    if search.should_stop():
         return
     relax(search)
-    if search.best is not None and not search.finished():
+    if search.best is not None and not search.should_stop():
         improve(search, program, search.seconds_left)
-    if search.best is None and not search.finished():
+    if search.best is None and not search.should_stop():
         # Whoever finds no table by descent must ask the programme that misses none.
         branch_and_bound(search, None)
-    search.finished()
 
 
 def improve(
@@ -64,7 +62,7 @@ def improve(
         return
     turn = min(max(0.2, 0.05 * seconds), 3.0)
     share = 0.5
-    while search.seconds < until and not search.finished() and not blocks.is_exhausted:
+    while search.seconds < until and not search.should_stop() and not blocks.is_exhausted:
         saved = []
         for improver, part in ((flips, share), (blocks, 1.0 - share)):
             before = search.objective
@@ -96,7 +94,7 @@ class Blocks:
         until = search.seconds + seconds
         last = search.iterations + count
         while search.seconds < until and search.iterations < last:
-            if self.is_exhausted or search.finished():
+            if self.is_exhausted or search.should_stop():
                 return
             self._step(until - search.seconds)
 

@@ -58,7 +58,7 @@ class Flips:
     def _is_over(self) -> bool:
         search = self._search
         is_late = search.seconds >= self._until or search.iterations >= self._last
-        return is_late or search.finished()
+        return is_late or search.should_stop()
 
     def _offered(self) -> float:
         z = self._program.deviations

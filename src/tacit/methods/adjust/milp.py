@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tacit.errors import SolverError
@@ -9,8 +11,12 @@ from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.root import Relaxation, relax
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+
+if TYPE_CHECKING:
+    from tacit.solver.scip import ScipMip
 
 
 def milp(search: Search) -> None:
@@ -19,13 +25,11 @@ def milp(search: Search) -> None:
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=False)
-        search.finished()
         return
     first_tables(search, SenseProgram(search))
-    if search.finished():
+    if search.should_stop():
         return
     branch_and_bound(search, relax(search))
-    search.finished()
 
 
 def branch_and_bound(
@@ -42,7 +46,7 @@ def branch_and_bound(
     asks_scip = search.options.solver == "scip"
     if not (search.model.integer and asks_scip):
         is_settled = _solve(search, _program(search, polygons, whole=False), until)
-        if not (search.model.integer and is_settled) or search.finished():
+        if not (search.model.integer and is_settled) or search.should_stop():
             return
     program = _program(search, polygons, whole=True)
     if asks_scip or program.asks_for_whole:
@@ -57,25 +61,11 @@ def _program(search: Search, polygons: Booleans | bool, *, whole: bool) -> Progr
 
 def _solve(search: Search, program: Program, until: float) -> bool:
     """Solve the whole programme; True if nothing is left to find."""
-    if search.options.solver == "scip":
-        from tacit.methods.adjust.scip import minimise_with_scip
-
-        minimise_with_scip(search, program)
-        return False
-    mip = HighsMip(
-        program.rows,
-        row_lower=program.row_lower,
-        row_upper=program.row_upper,
-        lower=program.lower,
-        upper=program.upper,
-        cost=program.cost,
-        whole=program.whole,
-        seed=search.options.seed,
-    )
+    mip = _mip(search, program)
 
     def watch(so_far: WholeSolution) -> bool:
         take_note(search, program, so_far.x, so_far.bound)
-        return search.finished()
+        return search.should_stop()
 
     search.iterations += 1
     try:
@@ -89,13 +79,32 @@ def _solve(search: Search, program: Program, until: float) -> bool:
         return False
     if found.status == "infeasible":
         if search.best is None:
-            search.stopped_by = "infeasible"
+            search.stop(StopReason.INFEASIBLE)
         else:
             # Nothing is closer than the best.
             search.raise_bound(search.objective, "solver")
         return False
     take_note(search, program, found.x, found.settled_bound)
     return found.status == "optimal"
+
+
+def _mip(search: Search, program: Program) -> HighsMip | ScipMip:
+    """The programme for the solver that the user chose."""
+    kind: type[HighsMip] | type[ScipMip] = HighsMip
+    if search.options.solver == "scip":
+        from tacit.solver.scip import ScipMip
+
+        kind = ScipMip
+    return kind(
+        program.rows,
+        row_lower=program.row_lower,
+        row_upper=program.row_upper,
+        lower=program.lower,
+        upper=program.upper,
+        cost=program.cost,
+        whole=program.whole,
+        seed=search.options.seed,
+    )
 
 
 def take_note(search: Search, program: Program, x: Floats | None, bound: float) -> None:

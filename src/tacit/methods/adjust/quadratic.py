@@ -21,6 +21,7 @@ from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
@@ -85,9 +86,9 @@ def quadratic(search: Search, *, descend: bool) -> None:
         search.offer(found[0])
         if is_given:
             search.raise_bound(_bound(search, found[1]))
-        elif descend and not search.finished():
+        elif descend and not search.should_stop():
             _descend(search, squares, found)
-    if not search.finished():
+    if not search.should_stop():
         _tangents(search, squares)
 
 
@@ -129,7 +130,7 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
         order = np.argsort(-gain)
         better = None
         for cell in order[gain[order] > 1e-9 * cost].tolist():
-            if search.finished() or search.seconds >= until:
+            if search.should_stop() or search.seconds >= until:
                 return
             search.iterations += 1
             trial = senses.copy()
@@ -150,7 +151,7 @@ def _tangents(search: Search, squares: Squares) -> None:
     model = search.model
     program = Program(model, held=search.best, cutoff=search.objective)
     curve = _Curve(search, program)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         try:
             found = curve.solve(search)
@@ -158,7 +159,7 @@ def _tangents(search: Search, squares: Squares) -> None:
             return
         if found.status == "infeasible":
             if search.best is None:
-                search.stopped_by = "infeasible"
+                search.stop(StopReason.INFEASIBLE)
             return
         if np.isfinite(found.bound):
             bound = min(curve.worth(found.settled_bound), search.objective)
@@ -242,7 +243,7 @@ class _Curve:
         def watch(so_far: WholeSolution) -> bool:
             if np.isfinite(so_far.bound):
                 search.raise_bound(min(self.worth(so_far.bound), search.objective), "solver")
-            return search.finished()
+            return search.should_stop()
 
         return self._mip.minimise(
             seconds=search.seconds_left, gap=0.3 * search.options.gap, start=start, watch=watch

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.audit import audit
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError, TacitError
+from tacit.errors import InputError, ProblemError
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Units, decimals_of, in_fine_units, in_units
-from tacit.methods.course import infeasible
+from tacit.methods.engine.driver import Result, audited, driven, refuted
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Status, Values
+from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 
 _ALGORITHMS = {
@@ -161,7 +160,7 @@ class _Run:
     def outcome(self, decimals: int | None) -> Outcome:
         """The outcome in units of the data, or in finer ones where there is none in those."""
         options = self.options
-        first: Search | None = None
+        first: _UnitSearch | None = None
         if options.integer is not False and decimals is not None:
             first = self.search(in_units(self.problem, decimals))
             outcome = self.searched(first)
@@ -185,7 +184,7 @@ class _Run:
             outcome = replace(outcome, message=message)
         return outcome
 
-    def search(self, units: Units, *, is_fine: bool = False) -> Search:
+    def search(self, units: Units, *, is_fine: bool = False) -> _UnitSearch:
         """A search for a table of whole units, if there are any."""
         table, options = units.problem, self.options
         room = np.where(self.kept, 0.0, self.most / units.step)
@@ -206,81 +205,75 @@ class _Run:
         if options.norm == "l2":
             # The least squares are not whole; they are rounded at the end.
             model = replace(model, integer=False)
-        limited = options.replace(time_limit=max(self.clock.left, 1e-3))
-        search = Search(
+        self.clock.reserve = 0.0
+        search = _UnitSearch(
             model,
-            limited,
+            options,
             self.observer,
             units=units,
             kept=self.kept,
             most=self.most / units.step,
             tolerance=self.tolerance,
             is_fine=is_fine,
+            clock=self.clock,
         )
+        search.given, search.tolerance = self.problem, self.tolerance
         # Checking and auditing what is found takes about as long as reading it did.
         search.clock.reserve += min(self.clock.seconds, 0.2 * options.time_limit)
         return search
 
-    def searched(self, search: Search, start: Floats | None = None) -> Outcome:
+    def searched(self, search: _UnitSearch, start: Floats | None = None) -> Outcome:
         """Search, from a start if there is one, and hand over what was found."""
-        options = self.options
+        search.start = start
+        return driven(lambda: search, "adjust", self.options, self.clock)
 
-        def hopeless(reasons: list[str]) -> Outcome:
-            seconds = self.clock.seconds
-            return infeasible("adjust", options.algorithm, options.seed, reasons, seconds)
 
-        try:
-            if start is not None:
-                search.offer(start)
-            with search.clock:
-                if np.isfinite(search.model.level).all():
-                    search.raise_bound(_certain(search))
-                reasons = obstacles(search)
-                if reasons:
-                    return hopeless(reasons)
-                if not _is_settled(search):
-                    module, name = _ALGORITHMS[options.algorithm]
-                    run = cast("Callable[[Search], None]", getattr(import_module(module), name))
-                    run(search)
-            if search.stopped_by == "infeasible" and search.unfinished is None:
-                return hopeless(reasons_together(search))
-        except KeyboardInterrupt:
-            search.stopped_by = "user"
-        search.finished()
-        search.finish()
-        if search.stopped_by == "infeasible":
-            if search.best is None:
-                return hopeless(reasons_together(search))
-            search.stopped_by = "exhausted"
-        return self.handed_over(search)
+class _UnitSearch(Search):
+    """A search for a table of whole units, or for any.
 
-    def handed_over(self, search: Search) -> Outcome:
-        """What was found, audited."""
-        status, solution, checked, objective = Status.INTERRUPTED, None, None, None
-        if search.values is not None:
-            solution = Values(search.units.published(search.values))
-            checked = audit(self.problem, solution, cells="sensitive", tolerance=self.tolerance)
-            if not checked.safe:
-                raise TacitError(
-                    "the search called a table safe that the audit does not: this is a fault of "
-                    f"tacit, please report it ({self.problem.name_cells(checked.exposed_cells)})"
-                )
-            objective = search.objective
-            reached = search.gap <= self.options.gap
-            status = Status.OPTIMAL if reached else Status.FEASIBLE
-            if reached:
-                search.stopped_by = "gap"
-        report = replace(search.report(objective), seconds=self.clock.seconds)
-        return Outcome(
-            status=status,
-            stopped_by=search.stopped_by or "exhausted",
-            solution=solution,
-            report=report,
-            method="adjust",
-            algorithm=self.options.algorithm,
-            seed=self.options.seed,
-            audit=checked,
-        )
+    Attributes:
+        given: The table as it was given, not in units.
+        start: Deviations to begin with, if there are any.
+        tolerance: How exactly the relations must hold.
+    """
+
+    given: Problem
+    start: Floats | None = None
+    tolerance: float = ADDITIVITY_TOLERANCE
+
+    def obstacles(self) -> list[str]:
+        """Why there is no such table."""
+        if self.start is not None:
+            self.offer(self.start)
+        return obstacles(self)
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        self.raise_bound(_certain(self))
+        if len(self.model.sensitive) == 0:
+            # Nothing need be changed.
+            self.offer(np.zeros(self.model.size))
+            if self.should_stop():
+                return
+        module, name = _ALGORITHMS[self.options.algorithm]
+        getattr(import_module(module), name)(self)
+
+    def conclude(self) -> Result | None:
+        """The closest table, of whole units if these are asked for, audited."""
+        if self.stop_reason is not StopReason.INFEASIBLE or self.unfinished is not None:
+            self.finish()
+        if self.stop_reason is StopReason.INFEASIBLE:
+            if self.best is None:
+                self.reasons = reasons_together(self)
+                return None
+            self.stop(StopReason.EXHAUSTED)
+        if self.values is None:
+            return None
+        solution = Values(self.units.published(self.values))
+        checked = audited(self.given, solution, (), tolerance=self.tolerance)
+        if not checked.safe:
+            raise refuted(self.given, "a table", checked)
+        return Result(solution, self.objective, checked)
 
 
 def _certain(search: Search) -> float:
@@ -288,14 +281,6 @@ def _certain(search: Search) -> float:
     least = np.zeros(search.model.size)
     least[search.model.sensitive] = search.model.level
     return search.model.cost(least)
-
-
-def _is_settled(search: Search) -> bool:
-    """Is it best to change nothing, because nothing need be changed?"""
-    if len(search.model.sensitive):
-        return False
-    search.offer(np.zeros(search.model.size))
-    return search.finished()
 
 
 def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:

@@ -18,7 +18,7 @@ from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.adjust.units import Units
 from tacit.methods.adjust.whole import made_whole
-from tacit.methods.course import Course
+from tacit.methods.engine import driver
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 
@@ -33,7 +33,7 @@ _LAST = 0.05
 """Share of the time for a last attempt at that."""
 
 
-class Search(Course):
+class Search(driver.Search):
     """The state of one run.
 
     Attributes:
@@ -51,6 +51,8 @@ class Search(Course):
         rng: Random numbers by the user's seed.
     """
 
+    method = "adjust"
+
     def __init__(
         self,
         model: Adjustment,
@@ -62,8 +64,9 @@ class Search(Course):
         most: Floats,
         tolerance: float = ADDITIVITY_TOLERANCE,
         is_fine: bool = False,
+        clock: Clock | None = None,
     ):
-        super().__init__(options, observer)
+        super().__init__(options, observer, clock=clock)
         self.model = model
         self.units = units
         self.is_fine = is_fine
@@ -153,8 +156,6 @@ class Search(Course):
             self.objective = np.inf
             return
         self.best, self.values = found, self._table(found)
-        if not self.model.integer and self.stopped_by == "gap":
-            self.stopped_by = "exhausted"
         self.better(self.model.cost(found))
 
     def _made_whole_at_last(self, z: Floats) -> Floats | None:

@@ -9,8 +9,8 @@ from tacit.methods.adjust.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.warm import WarmModel
 from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs_warm import WarmModel
 
 _ROUNDS = 50
 _SHARE = 0.25
@@ -289,7 +289,7 @@ def first_table(search: Search, program: SenseProgram) -> None:
         search.offer(guide.deviations)
     share = _SHARE
     for _ in range(_DIVES):
-        if search.finished():
+        if search.should_stop():
             return
         senses = dive.senses(share)
         if senses is not None and guide.solve(senses):
@@ -301,7 +301,7 @@ def first_table(search: Search, program: SenseProgram) -> None:
 
 def second_table(search: Search, program: SenseProgram) -> None:
     """Where the first table came by other weights, look for one by those that count."""
-    if not program.is_large or search.best is None or search.finished():
+    if not program.is_large or search.best is None or search.should_stop():
         return
     model, began = search.model, search.seconds
     if not program.solve(model.senses(search.best)):

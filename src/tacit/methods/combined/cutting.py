@@ -23,18 +23,18 @@ def auto(search: Search) -> None:
         return
     patterns = Patterns(search)
     patterns.first(seconds=0.15 * limit)
-    if search.finished():
+    if search.should_stop():
         return
     surroundings, narrowest = None, None
     if walks_are_cheap(search.model):
         surroundings = Surroundings(search)
         inside = surroundings.first()
-        if search.finished() or inside is None:
+        if search.should_stop() or inside is None:
             return
         narrowest = Narrowest(search, surroundings, inside)
         narrowest.run(seconds=0.15 * limit)
         patterns.polish(search.model.suppressed(narrowest.best))
-        if search.finished():
+        if search.should_stop():
             return
     master = Master(search, most_rooms(search))
     if narrowest is not None:
@@ -42,7 +42,7 @@ def auto(search: Search) -> None:
     inside = None if narrowest is None else narrowest.inside
     root = Root(search, master, patterns, surroundings, inside)
     root.run(seconds=0.3 * limit)
-    if not search.finished() and not master.infeasible:
+    if not search.should_stop() and not master.infeasible:
         Rounds(search, master, root, patterns).run(seconds=max(2.0, 0.15 * limit))
 
 
@@ -50,7 +50,7 @@ def _widths_alone(search: Search) -> None:
     """It does not matter which cells are suppressed: an intervals problem is left."""
     surroundings = Surroundings(search)
     inside = surroundings.first()
-    if inside is not None and not search.finished():
+    if inside is not None and not search.should_stop():
         narrowest = Narrowest(search, surroundings, inside)
         narrowest.run(seconds=search.options.time_limit)
         search.vertex = narrowest.vertex
@@ -68,7 +68,7 @@ def benders(search: Search) -> None:
     """Whole master problems, cut off at their optima only (paper 002, Algorithm 4.3)."""
     patterns = Patterns(search)
     surroundings = Surroundings(search)
-    if surroundings.first() is None or search.finished():
+    if surroundings.first() is None or search.should_stop():
         return
     master = Master(search, most_rooms(search))
     root = Root(search, master, patterns, surroundings)

@@ -35,5 +35,5 @@ def cost(search: Search, solution: Intervals) -> float:
     return finish.cost(search, solution) + float(model.suppress_weight[hidden].sum())
 
 
-FINISH = finish.Finish("combined", tightened, cost)
+FINISH = finish.Finish(tightened, cost)
 """What follows the search."""

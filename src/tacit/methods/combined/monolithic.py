@@ -33,7 +33,7 @@ def monolithic(search: Search) -> None:
         )
     patterns = Patterns(search)
     patterns.first(seconds=0.1 * search.options.time_limit)
-    if search.finished():
+    if search.should_stop():
         return
     compact = _Compact(search)
     found = compact.solve(patterns)
@@ -45,7 +45,6 @@ def monolithic(search: Search) -> None:
     search.raise_bound(found.settled_bound, "solver")
     if found.x is not None:
         compact.offer(found.x, patterns)
-    search.finished()
 
 
 class _Compact:
@@ -145,7 +144,7 @@ class _Compact:
             if so_far.x is not None:
                 self.offer(so_far.x * unit, patterns)
             search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
-            return search.finished()
+            return search.should_stop()
 
         found = mip.minimise(
             seconds=search.seconds_left, gap=0.5 * search.options.gap, start=start, watch=watch

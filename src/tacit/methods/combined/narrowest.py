@@ -48,7 +48,7 @@ class Narrowest:
         end = search.seconds + seconds
         master = Master(search)
         rows, right = [self.rows], [self.right]
-        while not search.finished() and search.seconds < end:
+        while not search.should_stop() and search.seconds < end:
             search.iterations += 1
             bound = master.solve()
             self.vertex = master.point

@@ -60,7 +60,7 @@ class Root:
         search = self._search
         end = search.seconds + seconds
         history: list[float] = []
-        while not search.finished() and search.seconds < end:
+        while not search.should_stop() and search.seconds < end:
             search.iterations += 1
             if not self.tighten():
                 return
@@ -76,7 +76,7 @@ class Root:
         bound = master.solve()
         search.raise_bound(bound)
         self._bound = bound
-        if master.infeasible or search.finished():
+        if master.infeasible or search.should_stop():
             return False
         master.fix(bound)
         return True

@@ -43,7 +43,7 @@ class Rounds:
             seconds: The longest time for one master problem; more where nothing else helps.
         """
         search = self._search
-        while not search.finished():
+        while not search.should_stop():
             search.iterations += 1
             if not self._root.tighten():
                 return
@@ -53,7 +53,7 @@ class Rounds:
                 near = self._solve(min(0.3 * seconds, search.seconds_left), liked)
                 if near.x is not None and self._judge(near.x) and search.objective < before[0]:
                     continue
-            if search.finished() or not self._root.tighten():
+            if search.should_stop() or not self._root.tighten():
                 return
             found = self._solve(min(seconds, search.seconds_left))
             if found.status == "infeasible":
@@ -61,7 +61,7 @@ class Rounds:
                 return
             search.raise_bound(found.settled_bound, "solver")
             added = 0
-            if found.x is not None and not search.finished():
+            if found.x is not None and not search.should_stop():
                 added = self._judge(found.x)
             if added == 0 and found.status == "optimal" and not self._is_rough:
                 return
@@ -71,7 +71,7 @@ class Rounds:
     def plain(self) -> None:
         """Master problems over all cells, cut off by intervals only (paper 002, 4.3)."""
         search, master = self._search, self._master
-        while not search.finished():
+        while not search.should_stop():
             search.iterations += 1
             master.solve()
             if master.infeasible:
@@ -81,7 +81,7 @@ class Rounds:
                 search.nothing_better()
                 return
             search.raise_bound(found.settled_bound, "solver")
-            if found.x is None or search.finished():
+            if found.x is None or search.should_stop():
                 return
             master.vector = found.x
             if not self._root.cut_rooms():
@@ -133,7 +133,7 @@ class Rounds:
         def watch(so_far: WholeSolution) -> bool:
             if among is None:
                 search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
-            return search.finished()
+            return search.should_stop()
 
         gap = 0.5 * search.options.gap
         if roughly:

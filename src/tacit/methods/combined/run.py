@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,19 @@ from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
-from tacit.methods.course import infeasible
+from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.intervals.options import Algorithm
-from tacit.methods.intervals.run import driven, end_weights, refuse_small_steps
+from tacit.methods.intervals.run import end_weights, obstacles, refuse_small_steps
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
+
+_ALGORITHMS = {
+    "auto": ("tacit.methods.combined.cutting", "auto"),
+    "benders": ("tacit.methods.combined.cutting", "benders"),
+    "monolithic": ("tacit.methods.combined.monolithic", "monolithic"),
+}
 
 
 def combined(
@@ -110,36 +117,40 @@ def combined(
     clock = Clock(chosen.time_limit)
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible("combined", chosen.algorithm, seed, hopeless)
+        return infeasible("combined", chosen, hopeless)
     observer = observer or Observer()
-    observer.on_start("combined")
 
-    def prepared() -> Search:
+    def prepare() -> Search:
         model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
-        return Search(model, chosen, observer, clock)
+        return _Run(model, chosen, observer, clock)
 
-    return driven(prepared, _run, FINISH, chosen, observer, clock)
+    return drive(prepare, "combined", chosen, observer, clock)
 
 
-def _run(search: Search) -> list[str]:
-    """Search; returns why there is no solution, if there is none."""
-    reasons = _too_few(search.model)
-    if reasons:
-        return reasons
-    if not any(len(rival.cells) for rival in search.model.rivals):
-        search.offer(search.model.lower)
-        search.confirm()
-        search.raise_bound(search.objective)
-        search.finished()
-    elif search.options.algorithm == "monolithic":
-        from tacit.methods.combined.monolithic import monolithic
+class _Run(Search):
+    """One call of `combined`."""
 
-        monolithic(search)
-    else:
-        from tacit.methods.combined.cutting import auto, benders
+    def obstacles(self) -> list[str]:
+        """Why the table cannot be protected, or not with so few cells."""
+        return _too_few(self.model) or obstacles(self)
 
-        (benders if search.options.algorithm == "benders" else auto)(search)
-    return search.reasons
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        if not any(len(rival.cells) for rival in self.model.rivals):
+            self.offer(self.model.lower)
+            self.confirm()
+            self.raise_bound(self.objective)
+        else:
+            module, name = _ALGORITHMS[self.options.algorithm]
+            getattr(import_module(module), name)(self)
+
+    def conclude(self) -> Result | None:
+        """Fewest intervals, tightened, rounded, audited."""
+        return FINISH.result(self)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """What to say where nothing safe was found."""
+        return self.hint, ()
 
 
 def _not_negative(problem: Problem, weight: Floats) -> Floats:

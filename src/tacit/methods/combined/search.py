@@ -12,6 +12,7 @@ from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.search import Quiet
 from tacit.methods.intervals.search import Search as IntervalsSearch
 from tacit.observer import Observer
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 
 
@@ -22,6 +23,7 @@ class Search(IntervalsSearch):
         reasons: Why there is no solution, once that is known.
     """
 
+    method = "combined"
     model: CombinedModel
     options: CombinedOptions
 
@@ -35,7 +37,6 @@ class Search(IntervalsSearch):
         super().__init__(model, options, observer, clock)
         self.model = model
         self.options = options
-        self.reasons: list[str] = []
 
     def offer(self, point: Floats) -> None:
         """Propose a point; it counts once `confirm` has found it safe."""
@@ -80,7 +81,7 @@ class Search(IntervalsSearch):
             self.reasons = [
                 "no solution meets all conditions at once, the number of suppressed cells included"
             ]
-            self.stopped_by = "infeasible"
+            self.stop(StopReason.INFEASIBLE)
 
 
 class RestrictedSearch(IntervalsSearch):

@@ -50,7 +50,7 @@ class Relaxation:
         unit: Floats | float = 1.0,
         price: float = 1.0,
         patience: int = 25,
-        seed: int = 1,
+        seed: int | None = None,
         on_cuts: Callable[[int], None] = lambda _: None,
     ):
         """Prepare.
@@ -63,7 +63,7 @@ class Relaxation:
                 given columns of the size of 1.
             price: What a column of its usual size usually costs, for the same reason.
             patience: Rounds after which a cut that was never tight leaves.
-            seed: For the solver.
+            seed: For the solver; by default its own.
             on_cuts: Told how many cuts joined that were not there before.
         """
         size = len(cost)
@@ -96,7 +96,8 @@ class Relaxation:
             cost=(cost * self.unit)[self._columns] / price,
             tolerance=1e-7,
         )
-        self._lp.set_option("random_seed", seed)
+        if seed is not None:
+            self._lp.set_option("random_seed", seed)
 
     @property
     def size(self) -> int:

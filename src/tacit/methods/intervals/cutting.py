@@ -81,11 +81,11 @@ def auto(search: Search) -> None:
     surroundings = Surroundings(search)
     inside = surroundings.first()
     master = Master(search)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         search.raise_bound(master.solve())
         search.vertex = master.point
-        if search.finished():
+        if search.should_stop():
             return
         found = surroundings.separation.approach(master.point, inside)
         added = master.add(found.rows, found.right)
@@ -100,7 +100,6 @@ def auto(search: Search) -> None:
         if added == 0 or found.walked == 0:
             search.confirm()
             search.raise_bound(master.solve())
-            search.finished()
             return
 
 
@@ -109,16 +108,15 @@ def benders(search: Search) -> None:
     surroundings = Surroundings(search)
     surroundings.first()
     master = Master(search, purge=False)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         search.raise_bound(master.solve())
         search.vertex = master.point
-        if search.finished():
+        if search.should_stop():
             return
         found = surroundings.separation.approach(master.point)
         added = master.add(found.rows, found.right)
         if added == 0 or found.walked == 0:
             search.offer(master.point)
             search.confirm()
-            search.finished()
             return

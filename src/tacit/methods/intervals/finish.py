@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.attack.audit import Audit, audit
 from tacit.attack.reach import Requests
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock
-from tacit.errors import SolverError, TacitError
+from tacit.errors import SolverError
+from tacit.methods.engine.driver import Result, audited, refuted
 from tacit.methods.intervals.ends import outward
 from tacit.methods.intervals.fewest import fewest
 from tacit.methods.intervals.search import Search
-from tacit.outcome import Intervals, Outcome, Status
+from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Problem
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 _GRACE = 0.05, 0.5
 """An audit that takes longer than expected may go beyond the time limit by this share of it, or
@@ -87,51 +91,33 @@ class Finish:
     """What follows the search, for the method at hand.
 
     Attributes:
-        method: Its name.
         tightened: Cuts rooms back to what can be deduced.
         cost: What intervals cost.
     """
 
-    method: str = "intervals"
     tightened: Callable[[Search, Floats], Floats] = tightened
     cost: Callable[[Search, Intervals], float] = cost
 
-    def outcome(self, search: Search) -> Outcome:
-        """The outcome of a search that is over, within the time that was kept for it."""
-        options = search.options
+    def result(self, search: Search) -> Result | None:
+        """What a search that is over hands over, within the time that was kept for it."""
         self._last_look(search)
-        search.finished()
-        objective, in_print, solution, checked = None, None, None, None
-        left_out: tuple[int, ...] = ()
-        if search.best is not None:
-            self._close(search)
-            search.observer.on_phase("tightening and audit")
-            search.keep_time(for_audit_only=True)
-            ends = search.best[: search.model.cell_ends]
-            with search.clock:
-                ends = self.tightened(search, ends)
-            found = found_intervals(search, ends)
-            objective = max(self.cost(search, found), search.bound)
-            solution, checked, left_out = self._published(search, ends)
-            if solution is not None:
-                in_print = max(self.cost(search, solution), objective)
-        status = Status.INTERRUPTED
+        if search.best is None:
+            return None
+        self._close(search)
+        search.observer.on_phase("tightening and audit")
+        search.keep_time(for_audit_only=True)
+        ends = search.best[: search.model.cell_ends]
+        with search.clock:
+            ends = self.tightened(search, ends)
+        objective = max(self.cost(search, found_intervals(search, ends)), search.bound)
+        solution, checked, left_out = self._published(search, ends)
         if solution is None:
-            objective = None
-        elif search.gap_of(objective or 0.0) <= options.gap:
-            status, search.stopped_by = Status.OPTIMAL, "gap"
-        else:
-            status = Status.FEASIBLE
-        return Outcome(
-            status=status,
-            stopped_by=search.stopped_by or "exhausted",
-            solution=solution,
-            report=search.report(objective, in_print),
-            method=self.method,
-            algorithm=options.algorithm,
-            seed=options.seed,
-            message=search.hint if solution is None else "",
-            audit=checked,
+            return None
+        return Result(
+            solution,
+            objective,
+            checked,
+            published_objective=max(self.cost(search, solution), objective),
             left_out=left_out,
         )
 
@@ -150,7 +136,7 @@ class Finish:
             with search.clock:
                 fewest(search)
         except KeyboardInterrupt:
-            search.stopped_by = "user"
+            search.stop(StopReason.USER)
 
     def _published(
         self, search: Search, ends: Floats
@@ -166,7 +152,7 @@ class Finish:
             with Clock(_time_for_audit(search)):
                 checked = self._audit(search, solution)
             if checked is None or checked.unchecked:
-                search.stopped_by = "time"
+                search.stop(StopReason.TIME)
                 return None, None, ()
             if not checked.safe and not search.is_confirmed:
                 return None, None, ()
@@ -174,21 +160,10 @@ class Finish:
                 return solution, checked, tuple(np.flatnonzero(kept).tolist())
             ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
         assert checked is not None
-        raise TacitError(
-            "the search called intervals safe that the audit does not: this is a fault of "
-            f"tacit, please report it ({search.problem.name_cells(checked.exposed_cells)})"
-        )
+        raise refuted(search.problem, "intervals", checked)
 
     def _audit(self, search: Search, solution: Intervals) -> Audit:
-        return audit(
-            search.problem,
-            solution,
-            cells="sensitive",
-            exact=False,
-            attackers=[rival.attacker for rival in search.model.rivals],
-            # The table was judged when the search began.
-            tolerance=None,
-        )
+        return audited(search.problem, solution, [rival.attacker for rival in search.model.rivals])
 
 
 def _time_for_audit(search: Search) -> float:

@@ -18,7 +18,7 @@ from tacit.solver.highs import HighsModel
 def monolithic(search: Search) -> None:
     """Solve the whole model at once."""
     Surroundings(search).first()
-    if search.finished():
+    if search.should_stop():
         return
     model = search.model
     compact = _Compact(model)
@@ -41,13 +41,11 @@ def monolithic(search: Search) -> None:
     solution = lp.solve(cold=True, strategy="dual")
     search.iterations += 1
     if solution.status != "optimal":
-        search.finished()
         return
     point = solution.x[: model.size] * compact.unit
     search.offer(np.clip(point, model.lower, np.maximum(model.upper, model.lower)))
     search.confirm()
     search.raise_bound(compact.proven(solution.row_dual * compact.price, search.cutoff))
-    search.finished()
 
 
 class _Compact:

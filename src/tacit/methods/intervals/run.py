@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +13,22 @@ from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
-from tacit.methods.course import infeasible
+from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
-from tacit.methods.intervals.cutting import auto, benders
 from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
 from tacit.methods.intervals.search import Search, levels_against
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Report, Status
+from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
 
-SomeSearch = TypeVar("SomeSearch", bound=Search)
+_ALGORITHMS = {
+    "auto": ("tacit.methods.intervals.cutting", "auto"),
+    "benders": ("tacit.methods.intervals.cutting", "benders"),
+    "monolithic": ("tacit.methods.intervals.monolithic", "monolithic"),
+}
 
 
 def intervals(
@@ -107,64 +111,33 @@ def intervals(
     clock = Clock(chosen.time_limit)
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible("intervals", chosen.algorithm, seed, hopeless)
+        return infeasible("intervals", chosen, hopeless)
     observer = observer or Observer()
-    observer.on_start("intervals")
 
-    def prepared() -> Search:
-        return Search(IntervalsModel(problem, weight, *cells, attackers), chosen, observer, clock)
+    def prepare() -> Search:
+        return _Run(IntervalsModel(problem, weight, *cells, attackers), chosen, observer, clock)
 
-    return driven(prepared, _run, Finish(), chosen, observer, clock)
+    return drive(prepare, "intervals", chosen, observer, clock)
 
 
-def driven(
-    prepared: Callable[[], SomeSearch],
-    run: Callable[[SomeSearch], list[str]],
-    finish: Finish,
-    options: EndsOptions,
-    observer: Observer,
-    clock: Clock,
-) -> Outcome:
-    """Prepare, search and finish within the time limit.
+class _Run(Search):
+    """One call of `intervals`."""
 
-    Args:
-        prepared: Makes the search.
-        run: Searches; returns why there is no solution, if there is none.
-        finish: What follows the search.
-        options: What the user chose.
-        observer: Listens.
-        clock: The time for all of it.
-    """
-    search: SomeSearch | None = None
-    reasons: list[str] = []
-    stopped_by = "time"
-    try:
-        with clock:
-            search = prepared()
-            reasons = obstacles(search)
-            if not reasons:
-                reasons = run(search)
-        if search is not None and clock.ran_out:
-            search.stopped_by = search.stopped_by or "time"
-    except KeyboardInterrupt:
-        stopped_by = "user"
-        if search is not None:
-            search.stopped_by = "user"
-    if reasons:
-        outcome = infeasible(finish.method, options.algorithm, options.seed, reasons, clock.seconds)
-    elif search is None:
-        outcome = Outcome(
-            status=Status.INTERRUPTED,
-            stopped_by=stopped_by,
-            report=Report(seconds=clock.seconds),
-            method=finish.method,
-            algorithm=options.algorithm,
-            seed=options.seed,
-        )
-    else:
-        outcome = finish.outcome(search)
-    observer.on_end(outcome)
-    return outcome
+    def obstacles(self) -> list[str]:
+        """Why the table cannot be protected."""
+        return obstacles(self)
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        if not any(len(rival.cells) for rival in self.model.rivals):
+            self.offer(self.model.lower)
+        else:
+            module, name = _ALGORITHMS[self.options.algorithm]
+            getattr(import_module(module), name)(self)
+
+    def conclude(self) -> Result | None:
+        """Fewest intervals, tightened, rounded, audited."""
+        return Finish().result(self)
 
 
 def _allowed(problem: Problem, options: IntervalsOptions) -> Booleans:
@@ -202,19 +175,6 @@ def refuse_small_steps(problem: Problem, options: EndsOptions) -> None:
             "round_to is too small for the values of this table, whose last digits are larger; "
             f"choose a larger number, or {AUTO!r}"
         )
-
-
-def _run(search: Search) -> list[str]:
-    if not any(len(rival.cells) for rival in search.model.rivals):
-        search.offer(search.model.lower)
-        search.finished()
-    elif search.options.algorithm == "monolithic":
-        from tacit.methods.intervals.monolithic import monolithic
-
-        monolithic(search)
-    else:
-        (benders if search.options.algorithm == "benders" else auto)(search)
-    return []
 
 
 def end_weights(problem: Problem, weights: Any) -> Floats:

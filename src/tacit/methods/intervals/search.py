@@ -11,10 +11,11 @@ import numpy as np
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
-from tacit.methods.course import Course
+from tacit.methods.engine import driver
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer
+from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 _NEAR = 1e-3
@@ -29,7 +30,7 @@ _TIGHTENING = 0.1
 """At most this share of the time is kept for cutting intervals back to what can be deduced."""
 
 
-class Search(Course):
+class Search(driver.Search):
     """The state of one run.
 
     Attributes:
@@ -42,6 +43,8 @@ class Search(Course):
         smallest: The smallest level; inf where there is none.
         look_seconds: How long it took to find out whether a point is safe.
     """
+
+    method = "intervals"
 
     def __init__(
         self,
@@ -96,11 +99,11 @@ class Search(Course):
             return np.inf
         return (objective - self.bound) / max(abs(objective), np.finfo(float).tiny)
 
-    def finished(self) -> bool:
-        """Is it time to stop? If so, `stopped_by` says why."""
-        if not self.stopped_by and self.gap_of(self._offered_objective) <= self.options.gap:
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound; a point that it proves good enough is looked at."""
+        super().raise_bound(bound, source)
+        if self.gap_of(self._offered_objective) <= self.options.gap:
             self.confirm()
-        return super().finished()
 
     def out_of_time(self) -> bool:
         """Is it time to stop, whatever has been reached?"""
@@ -130,7 +133,8 @@ class Search(Course):
         if objective < min(self.objective, self._offered_objective):
             self._offered, self._offered_objective = point.copy(), objective
             # Looking is not free: the first is looked at, then one now and then.
-            if self.best is None or self.seconds > (1 + _PAUSE) * self._looked + 0.5:
+            is_due = self.best is None or self.seconds > (1 + _PAUSE) * self._looked + 0.5
+            if is_due or self.gap_of(objective) <= self.options.gap:
                 self.confirm()
 
     def confirm(self) -> None:

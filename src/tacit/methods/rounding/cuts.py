@@ -10,18 +10,20 @@ linear, and that it be at least the level is a cut that every safe rounding meet
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import Audit
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Knowledge
 from tacit.errors import SolverError
 from tacit.methods.rounding.lattice import Lattice
 from tacit.outcome import Values
 from tacit.problem import Floats
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 
 def protection_cuts(

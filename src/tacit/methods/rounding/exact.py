@@ -41,12 +41,12 @@ def milp(search: Search, *, first: bool = False) -> None:
 
     def watch(now: WholeSolution) -> bool:
         take(search, now)
-        return search.pressed()
+        return search.should_stop()
 
     if search.programme.is_network and search.candidate is None and _by_vertices(search):
         return
     answer = search.programme.minimise(
-        seconds=search.working_seconds,
+        seconds=search.seconds_left,
         gap=search.options.gap,
         seed=search.options.seed,
         start=search.candidate,
@@ -59,12 +59,11 @@ def milp(search: Search, *, first: bool = False) -> None:
         search.impossible = search.candidate is None
     elif answer.status == "optimal" and search.candidate is not None:
         search.raise_bound(answer.settled_bound, "solver")
-    search.pressed()
 
 
 def _by_vertices(search: Search) -> bool:
     """Solve the linear relaxation of a network, whose vertices are whole; True if that was all."""
-    answer = search.programme.linear(search.working_seconds).solve(cold=True, strategy="dual")
+    answer = search.programme.linear(search.seconds_left).solve(cold=True, strategy="dual")
     if answer.status == "infeasible":
         search.impossible = True
         return True
@@ -73,7 +72,7 @@ def _by_vertices(search: Search) -> bool:
     search.iterations += 1
     search.raise_bound(search.programme.bound_of(answer.row_dual))
     search.offer(np.round(search.lattice.counts_of(np.round(answer.x))).astype(np.int64))
-    return search.pressed()
+    return search.should_stop()
 
 
 def take(search: Search, answer: WholeSolution) -> None:

@@ -38,14 +38,14 @@ def partition(search: Search) -> None:
     while True:
         if search.candidate is None:
             _Dive(search).run()
-        if search.candidate is None and not search.impossible and not search.pressed():
+        if search.candidate is None and not search.impossible and not search.should_stop():
             milp(search, first=True)
         if search.candidate is None:
             return
         # What is found first is audited at once: then something safe is at hand, come what may.
         if search.confirm():
             break
-        if search.pressed():
+        if search.should_stop():
             return
     _improve(search)
 
@@ -66,7 +66,7 @@ class _Dive:
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""
         search, lattice = self._search, self._search.lattice
-        model = search.programme.linear(0.5 * search.working_seconds)
+        model = search.programme.linear(0.5 * search.seconds_left)
         began = search.seconds
         answer = model.solve(cold=True, strategy="dual")
         if answer.status == "infeasible":
@@ -78,7 +78,7 @@ class _Dive:
         model.set_option("presolve", "off")
         columns = answer.x
         for part in parts(search.problem):
-            if search.pressed():
+            if search.should_stop():
                 return
             search.iterations += 1
             counts = lattice.counts_of(columns)
@@ -128,8 +128,8 @@ class _Dive:
             seed=self._search.options.seed,
         )
         answer = model.minimise(
-            seconds=min(_LONGEST, self._search.working_seconds),
-            watch=lambda _: self._search.pressed(),
+            seconds=min(_LONGEST, self._search.seconds_left),
+            watch=lambda _: self._search.should_stop(),
         )
         if answer.x is None:
             return None
@@ -183,7 +183,7 @@ def _improve(search: Search) -> None:
     problem, lattice = search.problem, search.lattice
     movable = lattice.low < lattice.high
     size = float(_FIRST_SIZE)
-    while not search.pressed():
+    while not search.should_stop():
         assert search.candidate is not None
         if size >= np.count_nonzero(movable):
             milp(search)
@@ -194,9 +194,9 @@ def _improve(search: Search) -> None:
         counts, ended = search.programme.improve(
             search.candidate,
             free,
-            seconds=min(_LONGEST, search.working_seconds),
+            seconds=min(_LONGEST, search.seconds_left),
             seed=search.options.seed,
-            watch=lambda _: search.pressed(),
+            watch=lambda _: search.should_stop(),
         )
         search.offer(counts)
         if not ended:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
-from tacit.methods.course import infeasible
+from tacit.methods.engine.driver import Result, audited, drive, infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.methods.rounding.search import Search
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Report, Status
+from tacit.outcome import Outcome, StopReason
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
+_ALGORITHMS = {
+    "auto": ("tacit.methods.rounding.exact", "auto"),
+    "flow": ("tacit.methods.rounding.exact", "flow"),
+    "milp": ("tacit.methods.rounding.exact", "milp"),
+    "partition": ("tacit.methods.rounding.partition", "partition"),
+}
 _SECRET_BITS = 128
 """So many that trying all seeds is out of the question."""
 
@@ -104,33 +110,109 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         }
     )
     weight = _weights(problem, weights)
+    clock = Clock(chosen.time_limit)
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible("round", chosen.algorithm, chosen.seed, hopeless)
+        return infeasible("round", chosen, hopeless)
     observer = observer or Observer()
-    observer.on_start("round")
-    search = Search(problem, chosen, attackers, observer)
-    outcome = None
-    if chosen.algorithm == "random":
-        with search.clock:
-            # Nothing comes after the audit that time would have to be kept for.
-            search.clock.reserve = 0.0
-            outcome = _random(search, weight)
-    else:
+    kind = _AtRandom if chosen.algorithm == "random" else _Run
+
+    def prepare() -> Search:
+        return kind(weight, problem, chosen, attackers, observer, clock)
+
+    return drive(prepare, "round", chosen, observer, clock)
+
+
+class _Run(Search):
+    """One call of `round`."""
+
+    def __init__(self, weight: Floats, *given: Any):
+        super().__init__(*given)
+        self._weight = weight
+
+    def run(self) -> None:
+        """Round within as few steps as it takes."""
         reasons: list[str] = []
-        try:
-            with search.clock:
-                reasons = _by_steps(search, weight)
-        except KeyboardInterrupt:
-            search.stopped_by = "user"
-        if search.candidate is not None and (search.stopped_by == "user" or search.clock.ran_out):
-            _confirm_at_last(search)
-        outcome = _outcome(search, reasons)
-    if outcome is None:
-        search.stopped_by = "time"
-        outcome = _outcome(search, [])
-    observer.on_end(outcome)
-    return outcome
+        for steps in range(self.options.steps, self.options.last_steps + 1):
+            lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
+            reasons = lattice.obstacles()
+            if reasons:
+                continue
+            self.begin(lattice)
+            self._until_safe()
+            if self.best is not None or not self.impossible:
+                return
+            reasons = [_why_none(self)]
+        self.reasons = reasons
+
+    def _until_safe(self) -> None:
+        """Find roundings until the audit finds one safe, or there is none, or no more time."""
+        module, name = _ALGORITHMS[self.options.algorithm]
+        algorithm = getattr(import_module(module), name)
+        while True:
+            algorithm(self)
+            if self.candidate is None or self.confirm() or self.should_stop():
+                return
+
+    def conclude(self) -> Result | None:
+        """The best rounding that an audit found safe."""
+        cut_short = self.stop_reason is StopReason.USER or self.clock.ran_out
+        if self.candidate is not None and cut_short:
+            _confirm_at_last(self)
+        if self.best is None:
+            return None
+        lattice = self.lattice
+        message = ""
+        if lattice.steps > self.options.steps:
+            message = (
+                f"within {lattice.steps} steps, because there is no safe rounding within fewer"
+            )
+        objective = self.above_bound(lattice.cost_of(self.best))
+        return Result(lattice.values_of(self.best), objective, self.audit, message)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """Which cells the last rounding left exposed."""
+        return "", self.exposed
+
+
+class _AtRandom(_Run):
+    """Rounding at random; what comes out is audited like any other rounding."""
+
+    def run(self) -> None:
+        """Round."""
+        from tacit.methods.rounding.unbiased import unbiased
+
+        # Nothing comes after the audit that time would have to be kept for.
+        self.clock.reserve = 0.0
+        self.lattice = Lattice(self.problem, self._weight, self.options, 1, self.attackers)
+        counts = unbiased(self.lattice, self.options.seed)
+        self.raise_bound(self.lattice.least_cost)
+        values = self.lattice.values_of(counts)
+        self.audit = audited(self.problem, values, self.attackers, observer=self.observer)
+        self.stop(StopReason.HEURISTIC)
+        if self.audit.safe:
+            self.best = counts
+            self.better(self.lattice.cost_of(counts))
+        else:
+            self.exposed = sorted({*self.audit.exposed_cells, *self.audit.unchecked})
+
+    def conclude(self) -> Result | None:
+        """The rounding, if it is safe."""
+        if self.best is None or self.audit is None:
+            return None
+        message = _NOT_ADDITIVE if self.audit.faults else ""
+        values = self.lattice.values_of(self.best)
+        return Result(values, self.objective, self.audit, message, may_be_proven=False)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """Why chance did not do."""
+        if self.audit is None:
+            return "", ()
+        return (
+            "rounding at random heeds no levels, and leaves cells exposed: "
+            f"{self.problem.name_cells(self.exposed)}; choose algorithm auto, or "
+            f"{self.lattice.advice()}"
+        ), self.exposed
 
 
 def _seed(algorithm: Algorithm) -> int:
@@ -158,35 +240,6 @@ def _weights(problem: Problem, weights: Any) -> Floats:
     return weight
 
 
-def _by_steps(search: Search, weight: Floats) -> list[str]:
-    """Round within as few steps as it takes; returns why that cannot be, if it cannot."""
-    reasons: list[str] = []
-    for steps in range(search.options.steps, search.options.last_steps + 1):
-        lattice = Lattice(search.problem, weight, search.options, steps, search.attackers)
-        reasons = lattice.obstacles()
-        if reasons:
-            continue
-        search.begin(lattice)
-        _until_safe(search)
-        if search.best is not None or not search.impossible:
-            return []
-        reasons = [_why_none(search)]
-    return reasons
-
-
-def _until_safe(search: Search) -> None:
-    """Find roundings until the audit finds one safe, or there is none, or no more time."""
-    from tacit.methods.rounding.exact import auto, flow, milp
-    from tacit.methods.rounding.partition import partition
-
-    algorithms = {"auto": auto, "flow": flow, "milp": milp, "partition": partition}
-    run = algorithms[search.options.algorithm]
-    while True:
-        run(search)
-        if search.candidate is None or search.confirm() or search.pressed():
-            return
-
-
 def _why_none(search: Search) -> str:
     options, lattice = search.options, search.lattice
     kept = " that keeps multiples as they are" if options.zero_restricted else ""
@@ -202,82 +255,3 @@ def _why_none(search: Search) -> str:
         )
     named = search.problem.name_cells(search.exposed)
     return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"
-
-
-def _random(search: Search, weight: Floats) -> Outcome:
-    """Round at random; what comes out is audited like any other rounding."""
-    from tacit.methods.rounding.unbiased import unbiased
-
-    lattice = Lattice(search.problem, weight, search.options, 1, search.attackers)
-    counts = unbiased(lattice, search.options.seed)
-    values = lattice.values_of(counts)
-    search.raise_bound(lattice.least_cost)
-    objective = lattice.cost_of(counts)
-    checked = audit(
-        search.problem,
-        values,
-        cells="sensitive",
-        exact=False,
-        attackers=search.attackers,
-        observer=search.observer,
-        tolerance=None,
-    )
-    common: dict[str, Any] = {
-        "method": "round",
-        "algorithm": search.options.algorithm,
-        "seed": search.options.seed,
-    }
-    if not checked.safe:
-        cells = sorted({*checked.exposed_cells, *checked.unchecked})
-        return Outcome(
-            status=Status.INTERRUPTED,
-            stopped_by="heuristic",
-            report=Report(bound=search.bound, seconds=search.seconds),
-            exposed=tuple(cells),
-            message="rounding at random heeds no levels, and leaves cells exposed: "
-            f"{search.problem.name_cells(cells)}; choose algorithm auto, or {lattice.advice()}",
-            **common,
-        )
-    search.better(objective)
-    return Outcome(
-        status=Status.FEASIBLE,
-        stopped_by="heuristic",
-        solution=values,
-        report=search.report(objective),
-        message=_NOT_ADDITIVE if checked.faults else "",
-        audit=checked,
-        **common,
-    )
-
-
-def _outcome(search: Search, reasons: list[str]) -> Outcome:
-    options = search.options
-    if search.best is None and reasons:
-        return infeasible("round", options.algorithm, options.seed, reasons, search.seconds)
-    if search.best is None:
-        return Outcome(
-            status=Status.INTERRUPTED,
-            stopped_by=search.stopped_by or "exhausted",
-            report=search.report(None),
-            method="round",
-            algorithm=options.algorithm,
-            seed=options.seed,
-            exposed=tuple(search.exposed),
-        )
-    lattice = search.lattice
-    objective = search.above_bound(lattice.cost_of(search.best))
-    reached = search.gap_of(objective) <= options.gap
-    more = lattice.steps > options.steps
-    return Outcome(
-        status=Status.OPTIMAL if reached else Status.FEASIBLE,
-        stopped_by="gap" if reached else search.stopped_by or "exhausted",
-        solution=lattice.values_of(search.best),
-        report=search.report(objective),
-        method="round",
-        algorithm=options.algorithm,
-        seed=options.seed,
-        message=f"within {lattice.steps} steps, because there is no safe rounding within fewer"
-        if more
-        else "",
-        audit=search.audit,
-    )

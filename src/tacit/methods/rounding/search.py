@@ -7,19 +7,24 @@ roundings and raises the bound; whether what is found is safe, the audit decides
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
-from tacit.methods.course import Course
+from tacit.clock import Clock
+from tacit.methods.engine import driver
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import RoundOptions
 from tacit.methods.rounding.programme import Programme
 from tacit.observer import Observer
+from tacit.outcome import StopReason
 from tacit.problem import Integers, Problem
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 _FIRST_RESERVE = 0.1
 """Share of the time kept for the first audit, where cells are sensitive."""
@@ -27,7 +32,7 @@ _AUDIT_SLACK = 1.3
 """An audit may take this many times as long as the last one."""
 
 
-class Search(Course):
+class Search(driver.Search):
     """The state of one run.
 
     Attributes:
@@ -43,14 +48,17 @@ class Search(Course):
         impossible: No rounding exists within the steps of the lattice.
     """
 
+    method = "round"
+
     def __init__(
         self,
         problem: Problem,
         options: RoundOptions,
         attackers: Sequence[Attacker],
         observer: Observer,
+        clock: Clock | None = None,
     ):
-        super().__init__(options, observer)
+        super().__init__(options, observer, clock=clock)
         self.problem = problem
         self.options = options
         self.attackers = tuple(attackers)
@@ -71,15 +79,6 @@ class Search(Course):
         if self._structure is None:
             self._structure = Structure.of(self.problem)
         return self._structure
-
-    @property
-    def working_seconds(self) -> float:
-        """Seconds until the search must end; those that an audit will need are not among them."""
-        return self.seconds_left
-
-    def pressed(self) -> bool:
-        """Is it time to stop looking for better roundings? If so, `stopped_by` says why."""
-        return self.finished()
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace, once the former is safe."""
@@ -121,16 +120,8 @@ class Search(Course):
         values = self.lattice.values_of(counts)
         # This is what time was kept for.
         self.clock.reserve = 0.0
-        found = audit(
-            self.problem,
-            values,
-            cells="sensitive",
-            exact=False,
-            attackers=self.attackers,
-            structure=self.structure if len(self.problem.sensitive) else None,
-            # The table was judged when the search began.
-            tolerance=None,
-        )
+        structure = self.structure if len(self.problem.sensitive) else None
+        found = driver.audited(self.problem, values, self.attackers, structure=structure)
         self.clock.reserve = _AUDIT_SLACK * (self.seconds - began)
         if found.safe:
             self.best, self.audit = counts, found
@@ -144,8 +135,7 @@ class Search(Course):
         self.observer.on_cuts(self.seconds, self.cut_count)
         if self.programme.meets_cuts(counts):
             # Cut and rounding differ by less than numbers can tell: it would be found again.
-            self.stopped_by = "exhausted"
+            self.stop(StopReason.EXHAUSTED)
         self.candidate = self.best
         self.objective = np.inf if self.best is None else self.lattice.cost_of(self.best)
-        self.stopped_by = "" if self.stopped_by == "gap" else self.stopped_by
         return False

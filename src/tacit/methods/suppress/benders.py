@@ -17,13 +17,14 @@ from tacit.methods.suppress.repair import Repair
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.methods.suppress.subproblems import Subproblems
+from tacit.outcome import StopReason
 from tacit.problem import Booleans
 
 
 def classic(search: Search) -> None:
     """Solve the master problem and add cuts until the pattern it proposes is safe (Figure 1)."""
     loop = _Decomposition(search)
-    while not search.finished():
+    while not search.should_stop():
         answer = loop.master.solve()
         if answer.status == "infeasible":
             loop.exhausted()
@@ -40,7 +41,7 @@ def stabilized(search: Search) -> None:
     centre = search.sensitive if search.best is None else search.best
     radii = _radii(search)
     radius = next(radii)
-    while not search.finished():
+    while not search.should_stop():
         region = None if radius is None else Region(centre, radius)
         answer = loop.master.solve(region)
         if answer.status == "infeasible":
@@ -58,7 +59,7 @@ def stabilized(search: Search) -> None:
                 return
             # Nothing better here: see what the whole table promises, then move on.
             everywhere = loop.master.solve()
-            if everywhere.hidden is not None and not search.finished():
+            if everywhere.hidden is not None and not search.should_stop():
                 loop.cut_off(everywhere.hidden)
             loop.master.leave_out(region, answer.bound)
             centre = answer.hidden
@@ -96,7 +97,7 @@ class _Decomposition:
         if self._asks_for_company:
             added += relaxation.bridgeless(hidden[relaxation.cells].astype(np.float64))
         for cuts in self._subproblems.cuts(hidden):
-            added += relaxation.add(cuts)
+            added += relaxation.add_cuts(cuts)
         if added == 0:
             if not search.exposed(hidden):
                 search.offer(hidden)
@@ -109,7 +110,7 @@ class _Decomposition:
         """Less suppression is never safer: some cell outside an unsafe pattern is needed."""
         relaxation = self.master.relaxation
         outside = (~hidden[relaxation.cells]).astype(np.float64)
-        relaxation.add_rows(sparse.csr_array(outside[None, :]), np.ones(1))
+        relaxation.add(sparse.csr_array(outside[None, :]), np.ones(1))
 
     def relax(self) -> None:
         """Raise the bound by the relaxed master problem, which no region restricts."""
@@ -120,7 +121,7 @@ class _Decomposition:
         """No pattern is left that meets the cuts, but for regions that were left out."""
         search = self._search
         if search.best is None:
-            search.stopped_by = "infeasible"
+            search.stop(StopReason.INFEASIBLE)
         elif np.isfinite(self.master.explored):
             # Otherwise the solver contradicts itself, and nothing is proven.
             search.raise_bound(self.master.explored, "solver")

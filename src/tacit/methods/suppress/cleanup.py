@@ -43,7 +43,7 @@ def clean_up(
         seconds: Stop after this time with what has been achieved, which is safe at any time.
     """
     hidden = hidden.copy()
-    if not search.finished():
+    if not search.should_stop():
         # What has been published until time is up can stay published.
         with contextlib.suppress(TimeUpError):
             _publish_what_can_be(search, hidden, guide, search.seconds + seconds)
@@ -60,7 +60,7 @@ def _publish_what_can_be(
     # Guards share sliding levels out between the sides once and for all; the attacker looks at
     # both sides anew.
     for cell in np.flatnonzero(hidden & search.secondary).tolist():
-        if search.finished() or search.seconds > end:
+        if search.should_stop() or search.seconds > end:
             break
         fewer = hidden.copy()
         fewer[cell] = False
@@ -96,7 +96,7 @@ def _one_by_one(
     left = len(order)
     published = 0
     for number, cell in enumerate(order.tolist()):
-        if search.finished() or search.seconds > end:
+        if search.should_stop() or search.seconds > end:
             return order[:0]
         if len(_spared(search, hidden, np.array([cell]))) and _all_agree(guards, cell):
             hidden[cell] = False
@@ -114,7 +114,7 @@ def _by_components(
     Parts that are networks are left to a kernel. The others may fall apart while cells are
     published; then what is left is looked at in the same way.
     """
-    while len(order) and not search.finished() and search.seconds <= end:
+    while len(order) and not search.should_stop() and search.seconds <= end:
         targets = search.targets(rival, hidden)
         shrunk = search.attack(rival, hidden).shrunk
         place = shrunk.place[order]
@@ -142,7 +142,7 @@ def _guards(search: Search, hidden: Booleans) -> list[Guard]:
     guards: list[Guard] = []
     guarded = search.rivals if len(search.rivals) <= _MANY else search.rivals[:1]
     for rival in guarded:
-        if search.finished():
+        if search.should_stop():
             return guards
         targets = search.targets(rival, hidden)
         flows = search.structure.in_network[targets.cells]
@@ -293,7 +293,7 @@ class LinearGuard:
         hidden = np.zeros(search.problem.cell_count, bool)
         hidden[cells] = True
         for request in range(len(requests)):
-            if search.finished() or search.seconds > end:
+            if search.should_stop() or search.seconds > end:
                 return
             if not self._is_known(request, hidden) and self._settle(request) is None:
                 # Out of reach for this model's tolerance: guard all cells that might matter.

@@ -73,7 +73,7 @@ class Constructor:
             before = int(hidden.sum())
             for rival, missed in exposed:
                 self._protect(rival, missed, hidden, cost)
-                if search.finished():
+                if search.should_stop():
                     return None
             if int(hidden.sum()) == before:
                 return None
@@ -134,7 +134,7 @@ class Constructor:
         model = self._linear[number]
         open_requests = np.ones(len(missed), bool)
         since_check = 0
-        while open_requests.any() and not search.finished():
+        while open_requests.any() and not search.should_stop():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
             cell, side = int(missed.cells[request]), int(missed.sides[request])

@@ -31,7 +31,7 @@ def branch_and_cut(search: Search) -> None:
     master = Master(search)
     root = Root(search, master, constructor)
     root.run(seconds=0.35 * search.options.time_limit)
-    if not search.finished():
+    if not search.should_stop():
         search.observer.on_phase("branching")
         Tree(search, master, constructor).run()
 
@@ -45,7 +45,7 @@ def auto(search: Search) -> None:
     """
     constructor = Constructor(search)
     _first_pattern_by_size(search, constructor)
-    if search.finished():
+    if search.should_stop():
         return
     if int(search.secondary.sum()) > _TOO_LARGE:
         conclude(search)
@@ -59,7 +59,7 @@ def auto(search: Search) -> None:
     neighbourhoods = Neighbourhoods(search, constructor)
     neighbourhoods.improve(master.full(master.y), tries=40, seconds=0.1 * limit)
     rounds = Rounds(search, master, constructor, neighbourhoods)
-    if not search.finished() and not rounds.run(seconds=max(2.0, 0.1 * limit)):
+    if not search.should_stop() and not rounds.run(seconds=max(2.0, 0.1 * limit)):
         _branch(search, master, root, constructor)
 
 
@@ -82,14 +82,14 @@ def _branch(search: Search, master: Master, root: Root, constructor: Constructor
 
     limit = search.options.time_limit
     search.observer.on_phase("branching")
-    while not search.finished():
+    while not search.should_stop():
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
         before = search.objective
         if len(liked) < 0.6 * free:
             seconds = min(0.15 * limit, search.seconds_left)
             Tree(search, master, constructor, columns=liked, seconds=seconds).run()
-        if search.finished():
+        if search.should_stop():
             return
         if search.objective < before:
             root.run(seconds=0.1 * limit)
@@ -113,7 +113,7 @@ def paths(search: Search) -> None:
     """
     search.observer.on_phase("paths")
     first_pattern(search, Constructor(search))
-    if search.finished() or int(search.secondary.sum()) > _TOO_LARGE:
+    if search.should_stop() or int(search.secondary.sum()) > _TOO_LARGE:
         conclude(search)
         return
     search.observer.on_phase("relaxation")

@@ -9,6 +9,7 @@ from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
 from tacit.methods.suppress.start import anything_safe, first_pattern
+from tacit.outcome import StopReason
 from tacit.problem import Booleans
 
 _REPAIR = 0.6
@@ -22,7 +23,7 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
     pattern has, the search falls back to what protects the whole table from the beginning.
     """
     constructor = Constructor(search)
-    if not search.finished():
+    if not search.should_stop():
         search.observer.on_phase("repair")
         safe: Booleans | None = None
         with Clock(_REPAIR * search.seconds_left) as turn:
@@ -34,12 +35,12 @@ def finish(search: Search, hidden: Booleans, *, clean_up_seconds: float = np.inf
             search.offer(safe)
             search.observer.on_phase("clean-up")
             search.offer(clean_up(search, safe, seconds=clean_up_seconds))
-    if search.best is None and not search.finished():
+    if search.best is None and not search.should_stop():
         first_pattern(search, constructor, clean_up_seconds=clean_up_seconds)
     search.settle_unit()
 
 
 def conclude(search: Search) -> None:
     """Nothing more is tried, although the bound leaves something open."""
-    if search.best is not None and not search.finished():
-        search.stopped_by = "heuristic"
+    if search.best is not None and not search.should_stop():
+        search.stop(StopReason.HEURISTIC)

@@ -2,63 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import Cuts
-from tacit.errors import SolverError
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.suppress.search import Search
 from tacit.problem import Floats, Integers
-from tacit.solver.highs import HighsModel
-
-_PATIENCE = 25
-"""Rounds after which a cut that was never tight leaves the relaxation; it stays in the pool."""
 
 
-class CutPool:
-    """All cuts found so far, each once: `rows y >= right` over the secondary cells."""
-
-    def __init__(self, columns: int):
-        self._seen: set[int] = set()
-        self.rows: sparse.csr_array[Any, Any] = sparse.csr_array((0, columns))
-        self.right = np.zeros(0)
-
-    def add(self, rows: sparse.csr_array[Any, Any], right: Floats) -> Integers:
-        """Add rows; returns the places in the pool of those that were not there before."""
-        keep = []
-        for row in range(rows.shape[0]):
-            entries = slice(rows.indptr[row], rows.indptr[row + 1])
-            data = np.round(rows.data[entries], 7).tobytes()
-            key = hash((rows.indices[entries].tobytes(), data, float(right[row])))
-            if key not in self._seen:
-                self._seen.add(key)
-                keep.append(row)
-        before = len(self.right)
-        if keep:
-            self.rows = sparse.csr_array(sparse.vstack([self.rows, rows[keep]]))
-            self.right = np.concatenate([self.right, right[keep]])
-        return np.arange(before, len(self.right))
-
-
-class Master:
-    """The linear relaxation over the secondary cells, with a pool of cuts.
+class Master(Relaxation):
+    """The linear relaxation over the secondary cells; its steady rows are side conditions.
 
     Attributes:
         cells: The secondary cells, the columns of the relaxation.
-        weight: Their weights.
-        side: Conditions other than protection, with `side_lower` and `side_upper`.
-        pool: All cuts found so far.
         fixed_out: Columns proven to be 0 in every better solution.
         fixed_in: Columns proven to be 1 in every better solution.
-        infeasible: No vector meets the cuts: there is no safe pattern, or none better than the
-            best if columns have been fixed.
-        active: Places in the pool of the cuts at work: the model's rows after the side rows.
-        y: The last optimum.
-        reduced: Its reduced costs.
-        objective: No pattern weighs less, sensitive cells included: the optimum, or the cutoff by
-            which columns were fixed if that is less.
         ceiling: Patterns that weigh at least this may be out of reach of the fixed columns.
     """
 
@@ -66,32 +26,37 @@ class Master:
         self._search = search
         self.cells = np.flatnonzero(search.secondary)
         count = len(self.cells)
+        super().__init__(
+            search.problem.weight[self.cells],
+            np.zeros(count),
+            np.ones(count),
+            on_cuts=self._note_cuts,
+        )
         self._column = np.full(search.problem.cell_count, -1, np.int64)
         self._column[self.cells] = np.arange(count)
-        self.weight = search.problem.weight[self.cells]
-        self.pool = CutPool(count)
         self.fixed_out = np.zeros(count, bool)
         self.fixed_in = np.zeros(count, bool)
-        self.infeasible = False
-        self.side, self.side_lower, self.side_upper = self._side_rows()
-        self._model = HighsModel(
-            self.side,
-            row_lower=self.side_lower,
-            row_upper=self.side_upper,
-            lower=np.zeros(count),
-            upper=np.ones(count),
-            cost=self.weight,
-            tolerance=1e-7,
-        )
-        # Places in the pool of the model's rows after the side rows, and rounds since tight.
-        self.active = np.zeros(0, np.int64)
-        self._idle = np.zeros(0, np.int64)
-        self.y = np.zeros(count)
-        self.reduced = np.zeros(count)
-        self.objective = search.base
         self.ceiling = np.inf
+        self.add_steady(*self._side_rows())
 
-    def _side_rows(self) -> tuple[sparse.csr_array[Any, Any], Floats, Floats]:
+    def _note_cuts(self, count: int) -> None:
+        self._search.cut_count += count
+        self._search.observer.on_cuts(self._search.seconds, count)
+
+    @property
+    def y(self) -> Floats:
+        """The last optimum."""
+        return self.x
+
+    @property
+    def objective(self) -> float:
+        """No pattern weighs less, sensitive cells included.
+
+        The optimum, or the cutoff by which columns were fixed if that is less.
+        """
+        return min(self._search.base + max(self.bound, 0.0), self.ceiling)
+
+    def _side_rows(self) -> tuple[Rows, Floats, Floats]:
         search = self._search
         rows, needed = search.crowd_rows()
         pattern = abs(search.problem.relations[rows]).sign()
@@ -116,30 +81,10 @@ class Master:
         whole[self.cells] = y
         return whole
 
-    def add(self, cuts: Cuts) -> int:
-        """Add cuts; returns how many of them are new."""
+    def add_cuts(self, cuts: Cuts) -> int:
+        """Add protection cuts; returns how many of them were not at work before."""
         rows = sparse.csr_array(cuts.coefficients[:, self.cells])
-        return self.add_rows(rows, np.ones(len(cuts)))
-
-    def add_rows(self, rows: sparse.csr_array[Any, Any], right: Floats) -> int:
-        """Add rows `rows y >= right` over the secondary cells; returns how many are new."""
-        places = self.pool.add(rows, right)
-        self._activate(places)
-        self._search.cut_count += len(places)
-        if len(places):
-            self._search.observer.on_cuts(self._search.seconds, len(places))
-        return len(places)
-
-    def _activate(self, places: Integers) -> None:
-        if len(places) == 0:
-            return
-        rows = sparse.csr_array(self.pool.rows[places])
-        right = self.pool.right[places]
-        if ((np.diff(rows.indptr) == 0) & (right > 0)).any():
-            self.infeasible = True
-        self._model.add_rows(rows, right, np.full(len(places), np.inf))
-        self.active = np.concatenate([self.active, places])
-        self._idle = np.concatenate([self._idle, np.zeros(len(places), np.int64)])
+        return self.add(rows, np.ones(len(cuts)))
 
     def bridgeless(self, y: Floats, most: int = 1000) -> int:
         """Add violated bridgeless rows: a suppressed cell needs company in each relation.
@@ -159,7 +104,7 @@ class Master:
         needs[problem.sensitive[levels > 0]] = True
         if len(search.crowd_rows()[0]) == 0:
             # Otherwise a cell may be suppressed just to keep singletons company.
-            needs[self.cells[self.weight > 0]] = True
+            needs[self.cells[self.cost > 0]] = True
         lonely = 2 * counted - total[row]
         violated = np.flatnonzero(needs[A.indices] & useful[A.indices] & (lonely > 1e-6))
         violated = violated[np.argsort(-lonely[violated], kind="stable")[:most]]
@@ -187,68 +132,7 @@ class Master:
         entries = (np.concatenate(data), np.concatenate(columns), pointer)
         rows = sparse.csr_array(entries, shape=(len(right), len(self.cells)))
         rows.sort_indices()
-        return self.add_rows(rows, np.array(right))
-
-    def solve(self) -> bool:
-        """Solve the relaxation; False if it has no solution."""
-        if self.infeasible:
-            return False
-        solution = None
-        for cold in (False, True):
-            try:
-                solution = self._model.solve(cold=cold, strategy="dual")
-            except SolverError:
-                continue
-            if solution.status in ("optimal", "infeasible"):
-                break
-        if solution is None or solution.status not in ("optimal", "infeasible"):
-            raise SolverError("the relaxation of the suppression problem could not be solved")
-        if solution.status == "infeasible":
-            self.infeasible = True
-            return False
-        self.y = np.clip(solution.x, 0.0, 1.0)
-        self._prices = solution.row_dual
-        self.objective = min(self._search.base + self._proven(solution.row_dual), self.ceiling)
-        self._watch()
-        return True
-
-    def _proven(self, prices: Floats) -> float:
-        """The bound that the row prices prove, and reduced costs, recomputed outside the solver."""
-        side = len(self.side_lower)
-        rows = sparse.csr_array(sparse.vstack([self.side, self.pool.rows[self.active]]))
-        lower = np.concatenate([self.side_lower, self.pool.right[self.active]])
-        upper = np.concatenate([self.side_upper, np.full(len(self.active), np.inf)])
-        # A price on an infinite side proves nothing: leave it out.
-        usable = np.where(prices > 0, np.isfinite(lower), np.isfinite(upper))
-        prices = np.where(usable, prices, 0.0)
-        right = np.where(prices > 0, lower, upper)
-        reduced = self.reduced = np.asarray(self.weight - rows.T @ prices)
-        low, high = self.fixed_in.astype(float), 1.0 - self.fixed_out
-        assert len(prices) == side + len(self.active)
-        earned = float(prices[prices != 0] @ right[prices != 0])
-        return earned + float(np.minimum(reduced * low, reduced * high).sum())
-
-    def _watch(self) -> None:
-        """Let cuts go that have not been tight for long."""
-        if len(self.active) == 0:
-            return
-        tight = np.abs(self._prices[len(self.side_lower) :]) > 1e-9
-        self._idle = np.where(tight, 0, self._idle + 1)
-        tired = np.flatnonzero(self._idle > _PATIENCE)
-        if len(tired) > 100:
-            self._model.delete_rows(tired + len(self.side_lower))
-            keep = np.ones(len(self.active), bool)
-            keep[tired] = False
-            self.active, self._idle = self.active[keep], self._idle[keep]
-
-    def recall(self, y: Floats, most: int = 200) -> int:
-        """Bring cuts back from the pool that y violates; returns how many."""
-        missed = self.pool.right - self.pool.rows @ y
-        missed[self.active] = 0.0
-        places = np.flatnonzero(missed > 1e-6)
-        places = places[np.argsort(-missed[places], kind="stable")[:most]]
-        self._activate(places)
-        return len(places)
+        return self.add(rows, np.array(right))
 
     def fix(self) -> int:
         """Fix columns by their reduced costs, given the best pattern; returns how many."""
@@ -266,10 +150,5 @@ class Master:
             self.ceiling = min(self.ceiling, self._search.cutoff)
             lower = self.fixed_in[changed].astype(np.float64)
             upper = 1.0 - self.fixed_out[changed]
-            self._model.set_bounds(changed, lower, upper)
+            self.set_bounds(changed, lower, upper)
         return len(changed)
-
-    @property
-    def active_rows(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
-        """The cuts at work in the relaxation, and their right-hand sides."""
-        return sparse.csr_array(self.pool.rows[self.active]), self.pool.right[self.active]

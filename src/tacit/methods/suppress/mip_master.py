@@ -7,15 +7,16 @@ neighbourhoods that need not be looked at again are left out for good ((7)).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.search import Search
-from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.problem import Booleans
+from tacit.solver.highs_mip import WholeSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +54,13 @@ class WholeMaster:
         self._search = search
         self.relaxation = Master(search)
         self.explored = np.inf
-        count = len(self.relaxation.cells)
-        self._model = HighsMip(
-            self.relaxation.side,
-            row_lower=self.relaxation.side_lower,
-            row_upper=self.relaxation.side_upper,
-            lower=np.zeros(count),
-            upper=np.ones(count),
-            cost=self.relaxation.weight,
-            whole=np.ones(count, bool),
-            offset=search.base,
-            seed=search.options.seed,
+        size = self.relaxation.size
+        self._integer_master = IntegerMaster(
+            self.relaxation, np.ones(size, bool), search.base, search.options.seed
         )
-        self._fed = 0
+        # Neighbourhoods that were left out, as rows with their least values.
+        self._left_out: Rows = sparse.csr_array((0, size))
+        self._least = np.zeros(0)
 
     def solve(self, region: Region | None = None) -> Answer:
         """Find the lightest pattern, in a region if one is given.
@@ -74,21 +69,23 @@ class WholeMaster:
         """
         search = self._search
         search.iterations += 1
-        self._feed()
+        rows, lower = self._left_out, self._least
+        upper = np.full(len(lower), np.inf)
         if region is not None:
             row, constant = self._distance(region.centre)
-            limit = np.array([region.radius - constant])
-            self._model.add_rows(row, np.full(1, -np.inf), limit)
-        try:
-            found = self._model.minimise(
-                seconds=search.seconds_left,
-                gap=0.5 * search.options.gap,
-                start=self._start(),
-                watch=lambda so_far: self._watch(so_far, region),
-            )
-        finally:
-            if region is not None:
-                self._model.delete_rows(np.array([self._model.row_count - 1]))
+            rows = sparse.csr_array(sparse.vstack([rows, row]))
+            lower, upper = np.append(lower, -np.inf), np.append(upper, region.radius - constant)
+        best = search.best
+        found = self._integer_master.solve(
+            seconds=search.seconds_left,
+            gap=0.5 * search.options.gap,
+            cuts=np.arange(len(self.relaxation.pool)),
+            rows=rows,
+            lower=lower,
+            upper=upper,
+            start=None if best is None else best[self.relaxation.cells].astype(np.float64),
+            watch=lambda so_far: self._watch(so_far, region),
+        )
         bound = found.settled_bound
         if region is None and found.status != "infeasible":
             search.raise_bound(min(bound, self.explored), "solver")
@@ -99,25 +96,15 @@ class WholeMaster:
         """Never look at a region again, as nothing in it weighs less than the bound."""
         self.explored = min(self.explored, bound)
         row, constant = self._distance(region.centre)
-        self._model.add_rows(row, np.array([region.radius + 1 - constant]), np.full(1, np.inf))
+        self._left_out = sparse.csr_array(sparse.vstack([self._left_out, row]))
+        self._least = np.append(self._least, region.radius + 1 - constant)
 
     def _watch(self, so_far: WholeSolution, region: Region | None) -> bool:
         if region is None:
             self._search.raise_bound(min(so_far.bound, self.explored), "solver")
-        return self._search.finished()
+        return self._search.should_stop()
 
-    def _feed(self) -> None:
-        """Hand new cuts over."""
-        pool = self.relaxation.pool
-        rows, right = pool.rows[self._fed :], pool.right[self._fed :]
-        self._model.add_rows(sparse.csr_array(rows), right, np.full(len(right), np.inf))
-        self._fed = len(pool.right)
-
-    def _start(self) -> Floats | None:
-        best = self._search.best
-        return None if best is None else best[self.relaxation.cells].astype(np.float64)
-
-    def _distance(self, centre: Booleans) -> tuple[sparse.csr_array[Any, Any], float]:
+    def _distance(self, centre: Booleans) -> tuple[Rows, float]:
         """Hamming distance from a pattern, (5), as a row and a constant."""
         inside = centre[self.relaxation.cells]
         return sparse.csr_array(np.where(inside, -1.0, 1.0)[None, :]), float(inside.sum())

@@ -116,7 +116,7 @@ class _Modular:
                 search.observer.on_progress(number, total)
                 if self._lacking(module).any():
                     agreed = False
-                    if search.finished():
+                    if search.should_stop():
                         return
                     check_time()
                     search.iterations += 1
@@ -240,7 +240,7 @@ class _Modular:
                 if moved is not None:
                     self.hidden[cells[moved != 0]] = True
                     self._carry(module, sparse.csr_array(moved[None, :]))
-            if self._search.finished():
+            if self._search.should_stop():
                 return
 
     def _carry(self, module: _Module, moves: sparse.csr_array[Any, Any]) -> None:
@@ -273,7 +273,7 @@ class _Relay(Observer):
 
     def should_stop(self) -> bool:
         """Is the whole search to stop?"""
-        return self._search.finished()
+        return self._search.should_stop()
 
 
 def _modules(problem: Problem, subtables: Subtables) -> Iterator[_Module]:

@@ -19,6 +19,7 @@ from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.search import Rival, Search
 from tacit.methods.suppress.start import first_pattern
 from tacit.methods.suppress.subproblems import room_of_asked
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
@@ -33,16 +34,16 @@ def monolithic(search: Search) -> None:
     _refuse_too_large(deviations)
     constructor = Constructor(search)
     first_pattern(search, constructor)
-    if search.finished():
+    if search.should_stop():
         return
     model = _CompactModel(search, deviations)
-    while not search.finished():
+    while not search.should_stop():
         search.iterations += 1
         found = model.solve(constructor)
         if found.status == "infeasible":
             # With a safe pattern at hand the solver contradicts itself, and nothing is proven.
             if search.best is None:
-                search.stopped_by = "infeasible"
+                search.stop(StopReason.INFEASIBLE)
             return
         if found.status == "optimal" and found.x is not None:
             hidden = model.pattern(found.x)
@@ -178,7 +179,8 @@ class _CompactModel:
         self._lower, self._upper = np.zeros(self._count), np.ones(self._count)
         self._blocks: list[sparse.csr_array[Any, Any]] = []
         self._sides: list[tuple[Floats, Floats]] = []
-        self._append(self._master.side, 0, self._master.side_lower, self._master.side_upper)
+        steady, least, most = self._master.steady
+        self._append(steady, 0, least, most)
         before = -1
         for deviation, start in zip(deviations, starts[:-1].tolist(), strict=True):
             asked = self._add_deviation(deviation, start)
@@ -186,7 +188,7 @@ class _CompactModel:
                 self._add_sliding(before, asked)
             before = asked
         cost = np.zeros(self._count)
-        cost[:y] = self._master.weight
+        cost[:y] = self._master.cost
         ends = [np.concatenate(end) for end in zip(*self._sides, strict=True)]
         self._model = HighsMip(
             sparse.csr_array(sparse.vstack(self._blocks)),
@@ -254,7 +256,7 @@ class _CompactModel:
             if so_far.x is not None:
                 self._offer(so_far.x, constructor)
             search.raise_bound(so_far.bound, "solver")
-            return search.finished()
+            return search.should_stop()
 
         found = self._model.minimise(
             seconds=search.seconds_left, gap=0.5 * search.options.gap, start=start, watch=watch
@@ -272,7 +274,7 @@ class _CompactModel:
     def _offer(self, x: Floats, constructor: Constructor) -> None:
         search = self._search
         hidden = self.pattern(x)
-        if search.weigh(hidden) >= search.objective or search.finished():
+        if search.weigh(hidden) >= search.objective or search.should_stop():
             return
         search.offer(hidden)
         safe = constructor.construct(hidden)

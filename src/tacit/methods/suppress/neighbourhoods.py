@@ -41,7 +41,7 @@ class Neighbourhoods:
         search = self._search
         before, end = search.objective, search.seconds + seconds
         for _ in range(tries):
-            if search.finished() or search.best is None or search.seconds > end:
+            if search.should_stop() or search.best is None or search.seconds > end:
                 break
             self._step(guide)
         return search.objective < before
@@ -65,7 +65,7 @@ class Neighbourhoods:
         if safe is None:
             return
         found = clean_up(search, safe, opinion + 0.3 * random.random(len(guide)))
-        if search.weigh(found) <= search.weigh(self._current) and not search.finished():
+        if search.weigh(found) <= search.weigh(self._current) and not search.should_stop():
             self._current = found
             if search.offer(found):
                 self._seen = search.best

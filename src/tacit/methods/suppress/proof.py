@@ -6,15 +6,23 @@ shows how long an audit takes, which is then kept in reserve for the last one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import Audit, audit
+from tacit.attack.knowledge import Attacker
 from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
-from tacit.errors import TacitError
-from tacit.methods.suppress.search import Search
-from tacit.problem import Booleans, Problem
+from tacit.methods.engine.driver import audited, refuted
+from tacit.outcome import StopReason, Suppression
+from tacit.problem import Booleans, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
+    from tacit.methods.suppress.search import Search
 
 _MARGIN = 1.25
 """An audit may take so many times as long as the first one."""
@@ -29,18 +37,29 @@ class Proof:
         audit: The audit of the pattern that may be handed over, None if there is none.
     """
 
-    def __init__(self, search: Search, problem: Problem):
+    def __init__(self, search: Search, reduction: EqualCells, attackers: Sequence[Attacker]):
         """Audit the search's first pattern as soon as there is one.
 
         Args:
-            search: The search.
-            problem: The table as it was given, with attackers to match.
+            search: The search, over the reduced problem.
+            reduction: The way back to the table as it was given.
+            attackers: Who attacks that table.
         """
         self._search = search
-        self._problem = problem
+        self._reduction = reduction
+        self._attackers = attackers
         self.audit: Audit | None = None
         self._hidden: Booleans | None = None
-        search.on_first = self.first
+        search.proof = self
+
+    @property
+    def whole(self) -> Problem:
+        """The table as it was given."""
+        return self._reduction.whole
+
+    def sensitive(self, cells: Integers) -> Integers:
+        """The sensitive cells of the whole table that cells of the reduced problem stand for."""
+        return np.intersect1d(self._reduction.cells(cells), self.whole.sensitive)
 
     def first(self) -> None:
         """Audit the best pattern, and keep in reserve what that took."""
@@ -54,37 +73,35 @@ class Proof:
         search = self._search
         if search.best is None:
             return
+        search.observer.on_phase("audit")
         if self._hidden is not None and np.array_equal(search.best, self._hidden):
             return
-        search.observer.on_phase("audit")
         limit = search.options.time_limit
         slack = max(_SLACK_SHARE * limit, _SLACK_SECONDS)
         with Clock(max(limit - search.seconds, 0.0) + slack):
             self._look()
         if self._hidden is None or not np.array_equal(search.best, self._hidden):
             search.fall_back(self._hidden)
-            search.stopped_by = "time"
+            search.stop(StopReason.TIME)
+
+    def solution(self, hidden: Booleans) -> Suppression:
+        """A pattern of the reduced problem, as one of the table as it was given."""
+        return Suppression(hidden[self._reduction.group])
 
     def _look(self) -> None:
         search = self._search
         assert search.best is not None
-        checked = audit(
-            self._problem,
-            search.best,
-            cells="sensitive",
-            exact=False,
-            attackers=search.attackers,
-            suggested=_suggested(search),
-            # The table was judged when the search began.
-            tolerance=None,
+        reduction = self._reduction
+        checked = audited(
+            reduction.whole,
+            self.solution(search.best),
+            self._attackers,
+            suggested=reduction.expand_rows(_suggested(search)),
         )
         if checked.exposures:
-            raise TacitError(
-                "the search called a pattern safe that the audit does not: this is a fault of "
-                f"tacit, please report it ({self._problem.name_cells(checked.exposed_cells)})"
-            )
+            raise refuted(reduction.whole, "a pattern", checked)
         if checked.unchecked:
-            search.unprotected = np.array(checked.unchecked, np.int64)
+            search.unprotected = np.unique(reduction.group[list(checked.unchecked)])
             return
         self.audit, self._hidden = checked, search.best
 

@@ -29,7 +29,7 @@ class Repair:
         """
         search = self._search
         key = np.packbits(hidden).tobytes()
-        if key in self._seen or search.finished() or search.weigh(hidden) >= search.objective:
+        if key in self._seen or search.should_stop() or search.weigh(hidden) >= search.objective:
             return
         self._seen.add(key)
         safe = self._constructor.construct(hidden, guide)

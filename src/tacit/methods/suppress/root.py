@@ -50,7 +50,7 @@ class Root:
         between = bool(search.structure.in_network[search.problem.sensitive].any())
         progress = _Progress(search)
         last = search.iterations + rounds
-        while not search.finished() and search.seconds < end and search.iterations < last:
+        while not search.should_stop() and search.seconds < end and search.iterations < last:
             search.iterations += 1
             if not master.solve():
                 search.nothing_better()
@@ -69,7 +69,7 @@ class Root:
                 break
             if self._worth_improving():
                 self.improve()
-        if not search.finished():
+        if not search.should_stop():
             self.improve()
 
     def _cut_between(self) -> bool:
@@ -116,7 +116,7 @@ class Root:
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])
-            added += master.add(cuts)
+            added += master.add_cuts(cuts)
         return added
 
     def improve(self) -> None:
@@ -132,7 +132,7 @@ class Root:
             if hidden is not None:
                 seconds = 0.1 * search.options.time_limit
                 search.offer(clean_up(search, hidden, guide, seconds=seconds))
-            if search.finished():
+            if search.should_stop():
                 break
 
 

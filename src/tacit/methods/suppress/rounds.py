@@ -8,15 +8,15 @@ who answer with cuts, and made safe, which gives better patterns than the relaxa
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
+from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.master import Master
 from tacit.methods.suppress.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.repair import Repair
 from tacit.methods.suppress.search import Search
-from tacit.problem import Floats, Integers
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.problem import Floats
+from tacit.solver.highs_mip import WholeSolution
 
 _CEILINGS = (1.0, 0.3)
 """How capacities are cut off while cuts are sought; each finds others."""
@@ -44,7 +44,10 @@ class Rounds:
         self._master = master
         self._neighbourhoods = neighbourhoods
         self._repair = Repair(search, constructor)
-        self._places = np.arange(len(master.pool.right))
+        self._integer_master = IntegerMaster(
+            master, np.ones(master.size, bool), search.base, search.options.seed
+        )
+        self._places = np.arange(len(master.pool))
         if len(self._places) > _MOST_ROWS:
             self._places = master.active
 
@@ -56,7 +59,7 @@ class Rounds:
         """
         search, master = self._search, self._master
         too_hard = 0
-        while not search.finished():
+        while not search.should_stop():
             search.iterations += 1
             if not self._tighten():
                 return True
@@ -70,7 +73,7 @@ class Rounds:
                 search.nothing_better()
                 return True
             search.raise_bound(min(found.settled_bound, master.ceiling), "solver")
-            if search.finished():
+            if search.should_stop():
                 return True
             if not self._object(met) and found.status == "optimal" and not is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
@@ -90,7 +93,7 @@ class Rounds:
                 search.nothing_better()
                 return False
             search.raise_bound(master.objective)
-            if search.finished():
+            if search.should_stop():
                 return False
             master.fix()
             if not master.recall(master.y) + master.bridgeless(master.y):
@@ -101,24 +104,9 @@ class Rounds:
         search, master = self._search, self._master
         # A row that was needed once is needed again as soon as it is gone.
         self._places = np.union1d(self._places, master.active)
-        rows, right = master.pool.rows[self._places], master.pool.right[self._places]
-        columns = np.flatnonzero(~master.fixed_out)
-        both = sparse.csr_array(sparse.vstack([master.side, rows])[:, columns])
-        model = HighsMip(
-            both,
-            row_lower=np.concatenate([master.side_lower, right]),
-            row_upper=np.concatenate([master.side_upper, np.full(len(right), np.inf)]),
-            lower=master.fixed_in[columns].astype(np.float64),
-            upper=np.ones(len(columns)),
-            cost=master.weight[columns],
-            whole=np.ones(len(columns), bool),
-            offset=search.base,
-            seed=search.options.seed,
-        )
 
         def collect(x: Floats) -> None:
-            y = np.zeros(len(master.cells))
-            y[columns] = np.round(x)
+            y = np.round(x)
             if search.weigh(master.full(y) > 0.5) < search.cutoff:
                 met.append(y)
 
@@ -126,30 +114,25 @@ class Rounds:
             if so_far.x is not None:
                 collect(so_far.x)
             search.raise_bound(min(so_far.bound, search.cutoff), "solver")
-            return search.finished()
+            return search.should_stop()
 
-        found = model.minimise(seconds=seconds, gap=gap, start=self._start(columns), watch=watch)
+        found = self._integer_master.solve(
+            seconds=seconds,
+            gap=gap,
+            cuts=self._places,
+            start=None if search.best is None else search.best[master.cells].astype(np.float64),
+            watch=watch,
+        )
         if found.x is not None:
             collect(found.x)
         return found
-
-    def _start(self, columns: Integers) -> Floats | None:
-        """The best pattern, unless what is better must look different."""
-        best, master = self._search.best, self._master
-        if best is None:
-            return None
-        y = best[master.cells]
-        if (y & master.fixed_out).any() or (master.fixed_in & ~y).any():
-            return None
-        return y[columns].astype(np.float64)
 
     def _object(self, met: list[Floats]) -> int:
         """Cut patterns off that are not safe; returns how many cuts that took."""
         search, master = self._search, self._master
         added = 0
         for number, y in enumerate(reversed(met)):
-            missed = master.pool.right - master.pool.rows @ y
-            if (missed > 1e-6).any():
+            if (master.missed(y) > 1e-6).any():
                 added += master.recall(y)
                 continue
             hidden = master.full(y) > 0.5
@@ -161,9 +144,9 @@ class Rounds:
                 asked = None if len(rival.separator.sliding()[0]) else requests
                 for ceiling in _CEILINGS:
                     cuts = rival.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
-                    added += master.add(cuts)
+                    added += master.add_cuts(cuts)
             if number < _REPAIRS:
                 self._repair.offer(hidden, master.full(master.y))
-            if search.finished():
+            if search.should_stop():
                 break
         return added

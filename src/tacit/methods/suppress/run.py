@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.audit import Audit
-from tacit.attack.knowledge import Attacker
-from tacit.clock import check_time
-from tacit.methods.course import infeasible
+from tacit.attack.knowledge import Attacker, attackers_of
+from tacit.clock import Clock
+from tacit.methods.engine.driver import drive, infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.proof import Proof
-from tacit.methods.suppress.search import OutgrownError, Search
+from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
-from tacit.outcome import Outcome, Status, Suppression
+from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-
-_ALGORITHMS = {
-    "auto": ("exact", "auto"),
-    "branch-and-cut": ("exact", "branch_and_cut"),
-    "paths": ("exact", "paths"),
-    "hypercube": ("hypercube.run", "hypercube"),
-    "modular": ("modular", "modular"),
-    "benders": ("benders", "classic"),
-    "stabilized": ("benders", "stabilized"),
-    "monolithic": ("monolithic", "monolithic"),
-}
+from tacit.reductions.equal_cells import EqualCells
 
 
 def suppress(
@@ -80,89 +67,22 @@ def suppress(
     chosen = SuppressOptions.from_mapping(
         {"algorithm": algorithm, "time_limit": time_limit, "gap": gap, "seed": seed, **options}
     )
+    clock = Clock(chosen.time_limit)
     problem = problem.replace(weight=chosen_weights(problem, weights))
     hopeless = refuse(problem, tolerance)
     if hopeless:
-        return infeasible("suppress", chosen.algorithm, seed, hopeless)
+        return infeasible("suppress", chosen, hopeless)
     observer = observer or Observer()
-    observer.on_start("suppress")
-    search = Search(problem, chosen, attackers, observer)
-    proof = Proof(search, problem)
-    try:
-        with search.clock:
-            _run(search)
-        if search.reasons:
-            outcome = infeasible("suppress", chosen.algorithm, seed, search.reasons, search.seconds)
-            observer.on_end(outcome)
-            return outcome
-    except KeyboardInterrupt:
-        search.stopped_by = "user"
-    search.finished()
-    proof.last()
-    outcome = _outcome(search, proof.audit if search.best is not None else None)
-    observer.on_end(outcome)
-    return outcome
 
-
-def _run(search: Search) -> None:
-    if len(search.problem.sensitive) == 0:
-        search.offer(np.zeros(search.problem.cell_count, bool))
-        search.raise_bound(0.0)
-        search.stopped_by = "gap"
-        return
-    module, function = _ALGORITHMS[search.options.algorithm]
-    algorithm = getattr(importlib.import_module(f"tacit.methods.suppress.{module}"), function)
-    search.may_start_again = True
-    while True:
-        try:
-            algorithm(search)
-        except OutgrownError:
-            search.start_again()
+    def prepare() -> Search:
+        faced = attackers_of(problem, chosen.singletons, attackers)
+        if chosen.singletons == "local" or chosen.max_suppressed is not None:
+            # These count cells, and merged ones would count once.
+            reduction = EqualCells.none(problem)
         else:
-            break
-    if search.best is not None and search.stopped_by in ("", "gap", "heuristic"):
-        _tidy(search)
+            reduction = EqualCells.of(problem, attackers=faced)
+        search = Search(reduction.problem, chosen, reduction.attackers(faced), observer, clock)
+        Proof(search, reduction, faced)
+        return search
 
-
-def _tidy(search: Search) -> None:
-    """Publish what the best pattern suppresses for nothing: cells that cost nothing."""
-    assert search.best is not None
-    idle = np.flatnonzero(search.best & search.secondary & (search.problem.weight == 0))
-    for cell in idle.tolist():
-        check_time()
-        assert search.best is not None
-        fewer = search.best.copy()
-        fewer[cell] = False
-        search.tidy(fewer)
-
-
-def _outcome(search: Search, checked: Audit | None) -> Outcome:
-    options, problem = search.options, search.problem
-    found = search.best
-    if found is None:
-        status = Status.INFEASIBLE if search.stopped_by == "infeasible" else Status.INTERRUPTED
-    else:
-        status = Status.OPTIMAL if search.gap <= options.gap else Status.FEASIBLE
-    if status is Status.OPTIMAL:
-        search.stopped_by = "gap"
-    message = ""
-    if status is Status.INFEASIBLE:
-        message = "no pattern meets all conditions at once, the number of cells included"
-    exposed: tuple[int, ...] = ()
-    if status is Status.INTERRUPTED:
-        exposed = tuple(search.unprotected.tolist())
-        message = (
-            f"{len(exposed)} of {len(problem.sensitive)} sensitive cells were still exposed or not "
-            f"looked at: {problem.name_cells(exposed)}"
-        )
-    return Outcome(
-        status=status,
-        stopped_by=search.stopped_by or "exhausted",
-        solution=None if found is None else Suppression(found),
-        report=search.report(None if found is None else search.objective),
-        algorithm=options.algorithm,
-        seed=options.seed,
-        message=message,
-        audit=checked,
-        exposed=exposed,
-    )
+    return drive(prepare, "suppress", chosen, observer, clock)

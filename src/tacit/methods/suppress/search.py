@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 
 from tacit.attack.cuts import Separator
-from tacit.attack.knowledge import Attacker, Knowledge, attackers_of
+from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
-from tacit.clock import check_time
-from tacit.methods.course import Course
+from tacit.clock import Clock, check_time
+from tacit.methods.engine import driver
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.methods.suppress.proof import Proof
 from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
 from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
-from tacit.outcome import BoundSource
+from tacit.outcome import BoundSource, StopReason
 from tacit.problem import Booleans, Integers, Problem
 
 
@@ -63,7 +65,19 @@ class OutgrownError(Exception):
     """The best pattern is so light that weights must be counted in another unit."""
 
 
-class Search(Course):
+_ALGORITHMS = {
+    "auto": ("tacit.methods.suppress.exact", "auto"),
+    "branch-and-cut": ("tacit.methods.suppress.exact", "branch_and_cut"),
+    "paths": ("tacit.methods.suppress.exact", "paths"),
+    "hypercube": ("tacit.methods.suppress.hypercube.run", "hypercube"),
+    "modular": ("tacit.methods.suppress.modular", "modular"),
+    "benders": ("tacit.methods.suppress.benders", "classic"),
+    "stabilized": ("tacit.methods.suppress.benders", "stabilized"),
+    "monolithic": ("tacit.methods.suppress.monolithic", "monolithic"),
+}
+
+
+class Search(driver.Search):
     """The state of one run.
 
     Weights and objectives are counted in a unit that suits solvers; see `weights`.
@@ -77,12 +91,14 @@ class Search(Course):
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
         known: Deviations that were known to show it safe when it was found.
-        on_first: Called when the first safe pattern has been found.
+        proof: Has patterns audited; None for searches within a search.
         may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
         reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
     """
+
+    method = "suppress"
 
     def __init__(
         self,
@@ -90,14 +106,15 @@ class Search(Course):
         options: SuppressOptions,
         attackers: Sequence[Attacker] = (),
         observer: Observer | None = None,
+        clock: Clock | None = None,
     ):
-        super().__init__(options, observer)
+        super().__init__(options, observer, clock=clock)
         self._given_weight = problem.weight
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
         self.rivals: list[Rival] = []
-        for attacker in attackers_of(problem, options.singletons, attackers):
+        for attacker in attackers or [Attacker.external()]:
             self.rivals.append(self._rival(attacker))
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
@@ -108,10 +125,66 @@ class Search(Course):
         self.known: list[Witness] = []
         self.may_start_again = False
         self._is_settled = False
-        self.on_first: Callable[[], None] | None = None
+        self.proof: Proof | None = None
         self.reasons: list[str] = []
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose, then publish what is suppressed for nothing."""
+        if len(self.problem.sensitive) == 0:
+            self.offer(np.zeros(self.problem.cell_count, bool))
+            self.raise_bound(0.0)
+            return
+        algorithm = self.algorithm()
+        self.may_start_again = True
+        while True:
+            try:
+                algorithm(self)
+            except OutgrownError:
+                self.start_again()
+            else:
+                break
+        if self.why_stopped() not in (StopReason.TIME, StopReason.USER):
+            self._publish_idle()
+
+    def algorithm(self) -> Callable[[Search], None]:
+        """The algorithm that the user chose, imported when it is needed."""
+        module, name = _ALGORITHMS[self.options.algorithm]
+        found: Callable[[Search], None] = getattr(import_module(module), name)
+        return found
+
+    def _publish_idle(self) -> None:
+        """Publish what the best pattern suppresses for nothing: cells that cost nothing."""
+        if self.best is None:
+            return
+        idle = np.flatnonzero(self.best & self.secondary & (self.problem.weight == 0))
+        for cell in idle.tolist():
+            check_time()
+            fewer = self.best.copy()
+            fewer[cell] = False
+            self.tidy(fewer)
+
+    def conclude(self) -> driver.Result | None:
+        """The best pattern that was audited in time."""
+        assert self.proof is not None
+        self.proof.last()
+        if self.best is None:
+            return None
+        solution = self.proof.solution(self.best)
+        return driver.Result(solution, self.objective, self.proof.audit)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """What to say without a pattern."""
+        assert self.proof is not None
+        if self.stop_reason is StopReason.INFEASIBLE:
+            return "no pattern meets all conditions at once, the number of cells included", ()
+        whole = self.proof.whole
+        exposed = self.proof.sensitive(self.unprotected)
+        return (
+            f"{len(exposed)} of {len(whole.sensitive)} sensitive cells were still exposed or not "
+            f"looked at: {whole.name_cells(exposed)}"
+        ), exposed.tolist()
 
     def _count_in(self, unit: float, most: float = np.inf) -> None:
         """Count weights in a unit; those above what is of interest are cut off."""
@@ -176,7 +249,7 @@ class Search(Course):
         return (objective - self.bound) / objective if np.isfinite(objective) else np.inf
 
     def _out_of_time(self, _answered: int) -> bool:
-        return self.finished()
+        return self.should_stop()
 
     def weigh(self, hidden: Booleans) -> float:
         """The objective of a pattern."""
@@ -196,7 +269,7 @@ class Search(Course):
         if np.isfinite(self.objective):
             self.raise_bound(self.cutoff, "solver")
         else:
-            self.stopped_by = "infeasible"
+            self.stop(StopReason.INFEASIBLE)
 
     def offer(self, hidden: Booleans) -> bool:
         """Propose a pattern; True if it is safe, allowed and better than the best so far."""
@@ -211,8 +284,8 @@ class Search(Course):
         if self.may_start_again and self._is_settled and is_outgrown(loss, self._step):
             raise OutgrownError
         self.better(objective)
-        if is_first and self.on_first is not None:
-            self.on_first()
+        if is_first and self.proof is not None:
+            self.proof.first()
         return True
 
     def _take(self, hidden: Booleans) -> None:

@@ -9,6 +9,7 @@ from tacit.clock import Clock
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.search import Search
+from tacit.outcome import StopReason
 from tacit.problem import Booleans
 
 _BY_MODULES = 8000
@@ -22,7 +23,7 @@ def obstacles(search: Search) -> list[str]:
     everything = search.sensitive | search.secondary
     told: list[str] = []
     exposed = search.exposed(everything)
-    if search.finished():
+    if search.should_stop():
         # Not everything could be looked at: nothing can be said.
         return []
     for rival, missed in exposed:
@@ -96,15 +97,15 @@ def first_pattern(
         search.offer(clean_up(search, hidden, seconds=clean_up_seconds))
     if turn.ran_out:
         anything_safe(search, constructor)
-    if search.best is None and not search.finished():
+    if search.best is None and not search.should_stop():
         search.reasons = obstacles(search)
         if search.reasons:
-            search.stopped_by = "infeasible"
+            search.stop(StopReason.INFEASIBLE)
             return
         everything: Booleans = search.sensitive | search.secondary
         if search.offer(everything):
             search.offer(clean_up(search, everything))
-    if search.best is None and not search.finished():
+    if search.best is None and not search.should_stop():
         # Only a limit on the number of cells can stand in the way: look for fewer cells.
         fewer = constructor.construct(cost=np.ones(search.problem.cell_count))
         if fewer is not None:

@@ -173,15 +173,6 @@ class Subproblems:
         return self._forms[number].multipliers(hidden, cell, side, level)
 
 
-class _ConeModel(HighsModel):
-    """A linear programme that may be unbounded."""
-
-    def ray(self) -> Floats | None:
-        """The direction in which the last solve found no end."""
-        _, exists, direction = self._highs.getPrimalRay()
-        return np.array(direction) if exists else None
-
-
 class DualForm:
     """The dual subproblems (19) and (21) of paper 004 for one attacker; persistent.
 
@@ -242,7 +233,7 @@ class DualForm:
             matrix = sparse.csr_array(sparse.hstack([matrix, sparse.csr_array((n, 1))]))
             lower, upper = np.append(lower, -np.inf), np.append(upper, 0.0)
         self._count = len(lower)
-        self._model = _ConeModel(
+        self._model = HighsModel(
             matrix, row_lower=row_lower, row_upper=row_upper, lower=lower, upper=upper
         )
         self._model.set_option("primal_feasibility_tolerance", 1e-9)

@@ -43,7 +43,7 @@ def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
     served = np.zeros((len(subtables.cells), 2))
     search.observer.on_phase("hypercubes")
     for begin in range(0, len(asked), _AT_ONCE):
-        if search.finished():
+        if search.should_stop():
             break
         search.observer.on_progress(begin, len(asked))
         some = asked[begin : begin + _AT_ONCE]

@@ -1,19 +1,18 @@
-"""`Course`: what every search keeps while it runs: the clock, the best objective, the bound."""
+"""`Progress`: what every search keeps: the clock, the best objective, the bound, the trace."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
 import numpy as np
 
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import TINY, BoundSource, Outcome, Report, Status, TracePoint
+from tacit.outcome import TINY, BoundSource, Report, StopReason, TracePoint
 
 
-class Course:
+class Progress:
     """How far a search has come.
 
     A method's `Search` adds what it searches for. Losses are minimised. A search may count them
@@ -29,7 +28,7 @@ class Course:
         bound_source: Who vouches for the bound; see `Report`.
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
-        stopped_by: Why the search ended, once it has.
+        stop_reason: Why the search ended, where somebody has told; see `why_stopped`.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class Course:
         self.bound_source: BoundSource = "recomputed"
         self.cut_count = 0
         self.iterations = 0
-        self.stopped_by = ""
+        self.stop_reason: StopReason | None = None
         self._recomputed = bound
         self._trace: list[TracePoint] = []
 
@@ -79,17 +78,30 @@ class Course:
             return np.inf
         return (objective - self.bound) / max(abs(objective), TINY)
 
-    def finished(self) -> bool:
-        """Is it time to stop? If so, `stopped_by` says why."""
-        if self.stopped_by:
-            return True
+    def should_stop(self) -> bool:
+        """Is it time to stop? Asking changes nothing."""
+        return (
+            self.stop_reason is not None
+            or self.gap <= self._limits.gap
+            or self.observer.should_stop()
+            or self.clock.is_up
+        )
+
+    def stop(self, reason: StopReason) -> None:
+        """Say that the search is over, and why; the last word counts."""
+        self.stop_reason = reason
+
+    def why_stopped(self) -> StopReason:
+        """Why the search is over."""
+        if self.stop_reason is not None:
+            return self.stop_reason
         if self.gap <= self._limits.gap:
-            self.stopped_by = "gap"
-        elif self.observer.should_stop():
-            self.stopped_by = "user"
-        elif self.clock.is_up:
-            self.stopped_by = "time"
-        return bool(self.stopped_by)
+            return StopReason.GAP
+        if self.observer.should_stop():
+            return StopReason.USER
+        if self.clock.ran_out or self.clock.is_up:
+            return StopReason.TIME
+        return StopReason.EXHAUSTED
 
     def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
         """Take note of a bound on the objective of all safe solutions.
@@ -150,7 +162,7 @@ class Course:
         ]
 
     def report(self, objective: float | None, published_objective: float | None = None) -> Report:
-        """The course as part of an outcome with this objective, see `Report`."""
+        """The progress as part of an outcome with this objective, see `Report`."""
         return Report(
             objective=None if objective is None else objective * self.unit,
             published_objective=published_objective,
@@ -161,18 +173,3 @@ class Course:
             cuts=self.cut_count,
             trace=self.trace,
         )
-
-
-def infeasible(
-    method: str, algorithm: str, seed: int, reasons: Sequence[str], seconds: float = 0.0
-) -> Outcome:
-    """The outcome for a table that cannot be protected, with the reasons why."""
-    return Outcome(
-        status=Status.INFEASIBLE,
-        stopped_by="infeasible",
-        report=Report(bound=np.inf, seconds=seconds),
-        method=method,
-        algorithm=algorithm,
-        seed=seed,
-        message="\n".join(reasons),
-    )

@@ -1,0 +1,236 @@
+"""One driver for all methods: look for obstacles, search, conclude, hand over.
+
+Outcomes are made here and nowhere else, and so is every question to the audit: what a method calls
+safe is handed over only if the audit, which shares no state with the search, has found it safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tacit.attack.audit import Audit, audit
+from tacit.attack.knowledge import Attacker
+from tacit.attack.shrink import Structure
+from tacit.attack.suggestions import Deviations
+from tacit.clock import Clock
+from tacit.errors import TacitError
+from tacit.methods.engine.progress import Progress
+from tacit.observer import Observer
+from tacit.options import Options
+from tacit.outcome import Outcome, Report, Solution, Status, StopReason
+from tacit.problem import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a search hands over.
+
+    Attributes:
+        solution: What to publish.
+        objective: Its information loss, in the search's unit.
+        audit: What the audit found; safe.
+        message: A sentence for people.
+        published_objective: Of intervals, the loss of what is published.
+        left_out: Of intervals: cells that are not published although their interval is a point.
+        may_be_proven: Whether the bound counts; not where chance chose the solution.
+    """
+
+    solution: Solution
+    objective: float
+    audit: Audit | None = None
+    message: str = ""
+    published_objective: float | None = None
+    left_out: tuple[int, ...] = ()
+    may_be_proven: bool = True
+
+
+class Search(Progress):
+    """One run of a method. Each method says in a subclass what it searches for, and how.
+
+    Attributes:
+        method: The method's name.
+        reasons: Why there is nothing to find, once that is known.
+    """
+
+    method: ClassVar[str]
+
+    def __init__(
+        self,
+        options: Options,
+        observer: Observer | None = None,
+        *,
+        bound: float = 0.0,
+        clock: Clock | None = None,
+    ):
+        super().__init__(options, observer, bound=bound, clock=clock)
+        self.reasons: list[str] = []
+
+    def obstacles(self) -> list[str]:
+        """Why no solution exists, as far as that shows before the search; empty if one may."""
+        return []
+
+    def run(self) -> None:
+        """Search. May be ended by an interrupt or by the clock at any point."""
+        raise NotImplementedError
+
+    def conclude(self) -> Result | None:
+        """The best solution, made ready and audited in the time that was kept for that."""
+        raise NotImplementedError
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """What to say where there is no solution, and which cells were still exposed."""
+        return "", ()
+
+
+def drive(
+    prepare: Callable[[], Search],
+    method: str,
+    options: Options,
+    observer: Observer,
+    clock: Clock,
+) -> Outcome:
+    """Run a method from obstacles to its outcome, within the time limit.
+
+    Args:
+        prepare: Makes the search. It is given its time like the search itself.
+        method: The method's name.
+        options: What the user chose.
+        observer: Listens; may stop the search.
+        clock: The time for all of it.
+    """
+    observer.on_start(method)
+    outcome = driven(prepare, method, options, clock)
+    observer.on_end(outcome)
+    return outcome
+
+
+def driven(prepare: Callable[[], Search], method: str, options: Options, clock: Clock) -> Outcome:
+    """The same for one of several searches of a run: nobody is told of its beginning and end."""
+    search: Search | None = None
+    reasons: list[str] = []
+    is_interrupted = False
+    try:
+        with clock:
+            search = prepare()
+            reasons = search.obstacles()
+            if not reasons:
+                search.run()
+                reasons = search.reasons
+    except KeyboardInterrupt:
+        is_interrupted = True
+        if search is not None:
+            search.stop(StopReason.USER)
+    if reasons:
+        return infeasible(method, options, reasons, clock.seconds)
+    if search is None:
+        return Outcome(
+            status=Status.INTERRUPTED,
+            stopped_by=StopReason.USER if is_interrupted else StopReason.TIME,
+            report=Report(seconds=clock.seconds),
+            method=method,
+            algorithm=_algorithm(options),
+            seed=options.seed,
+        )
+    # What follows uses time that was kept for it: why the search ended is asked before.
+    ended_by = search.why_stopped()
+    result = search.conclude()
+    if search.reasons:
+        return infeasible(method, options, search.reasons, clock.seconds)
+    return _outcome(search, result, search.stop_reason or ended_by, options)
+
+
+def _outcome(
+    search: Search, result: Result | None, ended_by: StopReason, options: Options
+) -> Outcome:
+    message, exposed = search.excuse() if result is None else (result.message, ())
+    if result is None:
+        is_infeasible = ended_by is StopReason.INFEASIBLE
+        status = Status.INFEASIBLE if is_infeasible else Status.INTERRUPTED
+        report = search.report(None)
+    else:
+        is_proven = result.may_be_proven and search.gap_of(result.objective) <= options.gap
+        status = Status.OPTIMAL if is_proven else Status.FEASIBLE
+        if is_proven:
+            ended_by = StopReason.GAP
+        elif ended_by is StopReason.GAP:
+            # What followed the search has cost something.
+            ended_by = StopReason.EXHAUSTED
+        report = search.report(result.objective, result.published_objective)
+    return Outcome(
+        status=status,
+        stopped_by=ended_by,
+        solution=None if result is None else result.solution,
+        report=report,
+        method=search.method,
+        algorithm=_algorithm(options),
+        seed=options.seed,
+        message=message,
+        audit=None if result is None else result.audit,
+        exposed=tuple(exposed),
+        left_out=() if result is None else result.left_out,
+    )
+
+
+def infeasible(
+    method: str, options: Options, reasons: Sequence[str], seconds: float = 0.0
+) -> Outcome:
+    """The outcome for a table that cannot be protected, with the reasons why."""
+    return Outcome(
+        status=Status.INFEASIBLE,
+        stopped_by=StopReason.INFEASIBLE,
+        report=Report(bound=np.inf, seconds=seconds),
+        method=method,
+        algorithm=_algorithm(options),
+        seed=options.seed,
+        message="\n".join(reasons),
+    )
+
+
+def _algorithm(options: Options) -> str:
+    return str(getattr(options, "algorithm", "auto"))
+
+
+def audited(
+    problem: Problem,
+    solution: Solution,
+    attackers: Sequence[Attacker],
+    *,
+    suggested: Deviations | None = None,
+    structure: Structure | None = None,
+    observer: Observer | None = None,
+    tolerance: float | None = None,
+) -> Audit:
+    """Have a solution audited: its sensitive cells, against these attackers.
+
+    Args:
+        problem: The table as it was given.
+        solution: What is to be published.
+        attackers: Who attacks; a reader where there are none.
+        suggested: Deviations that may show cells safe; each is checked before it is used.
+        structure: The examined relations, where they are at hand.
+        observer: May stop the audit, which then leaves cells unchecked.
+        tolerance: How exactly the relations must hold; None where that has been looked at.
+    """
+    return audit(
+        problem,
+        solution,
+        cells="sensitive",
+        exact=False,
+        attackers=attackers,
+        suggested=suggested,
+        structure=structure,
+        observer=observer,
+        tolerance=tolerance,
+    )
+
+
+def refuted(problem: Problem, what: str, found: Audit) -> TacitError:
+    """The error for a search that called something safe that the audit does not."""
+    return TacitError(
+        f"the search called {what} safe that the audit does not: this is a fault of tacit, please "
+        f"report it ({problem.name_cells(found.exposed_cells)})"
+    )
