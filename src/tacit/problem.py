@@ -17,12 +17,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.errors import ProblemError, first_few, unwritable
+from tacit.tolerances import ADDITIVITY
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 
-ADDITIVITY_TOLERANCE = 1e-9
+ADDITIVITY_TOLERANCE = ADDITIVITY
 """A relation holds when its residual is at most this times the sum of its absolute terms.
 
 Published tables are often rounded cell by cell; validate those with a larger tolerance.

@@ -18,6 +18,8 @@ SAME_AMOUNT = 1e-7
 
 Linear solvers stop at 1e-9 in their own units; this leaves room for two digits lost on the way.
 """
+EVIDENCE = 1e-8
+"""What evidence may be off by in all, as a share of the amount that it claims."""
 AGREEMENT = 1e-6
 """Figures given twice, such as contributions and their total, agree up to this share."""
 
@@ -34,6 +36,9 @@ ROUNDING_NOISE = 1e-9
 NEGLIGIBLE = 1e-6
 """Capacities and deviations below this share of the smallest level come from solvers, and go."""
 
+NEGLIGIBLE_MOVE = 1e-7
+"""The same for deviations that are added to others."""
+
 FAR = 1e4
 """Capacity beyond this many times the level at stake makes no difference: no deviation needs it.
 
@@ -45,3 +50,5 @@ FAR_NEARBY = 1e3
 """The same for small programmes around one cell, and for compact models."""
 FAR_LEAST_MOVES = 100.0
 """The same where few cells are to move: bounds stay alike from cell to cell."""
+FAR_IN_SUMS = 100.0
+"""How far a cell without limits may move in an adjusted table, in sums of all levels."""

@@ -26,8 +26,9 @@ from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
+from tacit.tolerances import VIOLATED
 
-VIOLATION = 1e-6
+VIOLATION = VIOLATED
 """A cut is violated when it misses its right-hand side by more than this share."""
 
 SparseRow = tuple[Integers, Floats]

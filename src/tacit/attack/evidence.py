@@ -24,8 +24,9 @@ from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Reaches, Requests
 from tacit.errors import TacitError
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import EVIDENCE
 
-EVIDENCE_TOLERANCE = 1e-8
+EVIDENCE_TOLERANCE = EVIDENCE
 """A claimed table may miss relations, bounds and the amount by this share of the amount in all."""
 LIMIT_TOLERANCE = 1e-10
 """A limit may lie below what the multipliers show by this share of itself."""

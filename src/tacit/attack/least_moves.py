@@ -16,9 +16,7 @@ from scipy import sparse
 from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
 from tacit.problem import Floats
-
-_FAR = 100.0
-"""Room beyond this many times the target is left out: bounds stay alike from cell to cell."""
+from tacit.tolerances import FAR_LEAST_MOVES
 
 
 class LeastMoves:
@@ -62,7 +60,7 @@ class LeastMoves:
         moving, still = (cell, cell + count) if side > 0 else (cell + count, cell)
         if room[moving] < 1 - TOLERANCE:
             return None
-        lower, upper = np.zeros(2 * count), np.minimum(room, _FAR)
+        lower, upper = np.zeros(2 * count), np.minimum(room, FAR_LEAST_MOVES)
         lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
         # Cells with little room are left alone where others can do.
         cost = 1.0 / np.clip(room, 1e-3, 1.0)

@@ -16,12 +16,10 @@ from scipy import sparse
 from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import FAR_NEARBY
 
 SIZES = (40, 150)
 """Numbers of cells that count as near: first few, then more."""
-
-_FAR = 1e3
-"""Room beyond this many times the target is not needed."""
 
 
 class Nearby:
@@ -93,8 +91,8 @@ class Nearby:
     def _solve(self, cells: Integers, side: int, target: float) -> Floats | None:
         """Move the first of the cells to the target, the others within their room."""
         A = self._part(cells)
-        upper = np.minimum(self._up[cells] / target, _FAR)
-        lower = -np.minimum(self._down[cells] / target, _FAR)
+        upper = np.minimum(self._up[cells] / target, FAR_NEARBY)
+        lower = -np.minimum(self._down[cells] / target, FAR_NEARBY)
         room = upper[0] if side > 0 else -lower[0]
         if room < 1 - TOLERANCE:
             return None

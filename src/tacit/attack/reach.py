@@ -9,11 +9,12 @@ import numpy as np
 from scipy import sparse
 
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import MET, SAME_AMOUNT
 
-TOLERANCE = 1e-9
+TOLERANCE = MET
 """Relations, bounds and levels are met when they are missed by at most this share of their size."""
 
-GAP_TOLERANCE = 1e-7
+GAP_TOLERANCE = SAME_AMOUNT
 """An amount and its limit are the same when they differ by at most this share."""
 
 

@@ -18,9 +18,7 @@ from tacit.errors import TableError
 from tacit.problem import Booleans, Floats
 from tacit.rules.rule import SensitivityRule, is_occupied, refuse_cells
 from tacit.table import Table
-
-_AGREEMENT = 1e-6
-"""Contributions add up to a total when they differ from it by at most this share."""
+from tacit.tolerances import AGREEMENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +107,7 @@ def contributions(table: Table, rule: SensitivityRule, *, holding: bool) -> Cont
         everybody: Booleans = count <= np.sum(~missing, axis=1)
         if weight is None:
             # Total and contributions may each have been rounded to whole numbers.
-            rounding = np.maximum(_AGREEMENT * np.abs(known), 0.5 * (top.shape[1] + 1))
+            rounding = np.maximum(AGREEMENT * np.abs(known), 0.5 * (top.shape[1] + 1))
             differs: Booleans = np.abs(others) > rounding
             refuse_cells(
                 table,
@@ -150,7 +148,7 @@ def _refuse_incomplete(
     few = np.flatnonzero(listed < largest)
     if not len(few):
         return
-    left_over = np.abs(others[few]) > _AGREEMENT * np.maximum(np.abs(known[few]), 1.0)
+    left_over = np.abs(others[few]) > AGREEMENT * np.maximum(np.abs(known[few]), 1.0)
     count = table.holding_count if name == "holding_top" else table.count
     if count is not None:
         unknown = np.isnan(count[few])

@@ -17,6 +17,7 @@ from scipy import sparse
 from tacit.clock import TimeUpError, check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Floats, Integers
+from tacit.tolerances import SOLVER_EXACT
 
 Strategy = Literal["primal", "dual"]
 _STRATEGY = {"dual": 1, "primal": 4}
@@ -69,7 +70,7 @@ class HighsModel:
         lower: Floats,
         upper: Floats,
         cost: Floats | None = None,
-        tolerance: float = 1e-9,
+        tolerance: float = SOLVER_EXACT,
     ):
         self._time_limit = np.inf
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy has no types

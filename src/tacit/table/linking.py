@@ -14,11 +14,12 @@ from tacit.table.judging import Reasons, join_reasons
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
+from tacit.tolerances import AGREEMENT
 
 if TYPE_CHECKING:
     from tacit.table.table import Table
 
-AGREEMENT_TOLERANCE = 1e-6
+AGREEMENT_TOLERANCE = AGREEMENT
 """Values of a common cell agree when they differ by at most this share of the larger one.
 
 Tables computed apart from each other add up in different orders and are rounded cell by cell.

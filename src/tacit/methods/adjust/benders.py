@@ -25,6 +25,11 @@ from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
+_LARGEST = 1e12
+"""Larger coefficients of a cut are more than solvers can take."""
+_LEAST_SHARE = 1e-9
+"""Costs below this share of the dearest are no scale to measure others by."""
+
 
 def benders(search: Search) -> None:
     """Master and subproblem in turn until they agree.
@@ -124,9 +129,12 @@ class _Master:
         self._search = search
         model = search.model
         count = len(model.sensitive)
-        self._scale = max(float(model.weight[model.sensitive] @ model.level), 1e-300)
-        if model.norm != "l1":
-            self._scale = max(search.bound, self._scale if search.bound == 0 else search.bound)
+        # What safe tables cost, roughly; where sensitive cells cost nothing, others do.
+        usual = float(model.weight[model.sensitive] @ model.level)
+        if model.norm != "l1" and search.bound > 0:
+            usual = search.bound
+        dearest = float(model.weight.max(initial=0.0) * model.level.max(initial=0.0))
+        self._scale = usual if usual > _LEAST_SHARE * dearest else dearest or 1.0
         self._mip = HighsMip(
             sparse.csr_array((1, count + 1)),
             row_lower=np.zeros(1),
@@ -163,7 +171,11 @@ class _Master:
         if rules_out:
             # Costs are nothing here: what the senses add up to may not be positive.
             scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), 1e-300)
-        row: Any = sparse.csr_array(np.append(-slope / scale, 0.0 if rules_out else 1.0)[None, :])
+        entries = np.append(-slope / scale, 0.0 if rules_out else 1.0)
+        if not np.abs(np.append(entries, constant / scale)).max() <= _LARGEST:
+            # Solvers refuse such numbers, and a cut that needs them says next to nothing.
+            return False
+        row: Any = sparse.csr_array(entries[None, :])
         self._mip.add_rows(row, np.array([constant / scale - 1e-9]), np.full(1, np.inf))
         return True
 

@@ -7,9 +7,7 @@ import numpy as np
 from tacit.methods.adjust.kernels import propagate
 from tacit.methods.adjust.model import Adjustment
 from tacit.problem import Booleans, Floats, Integers
-
-_HAIR = 1e-9
-"""Differences below this share of the usual level are rounding."""
+from tacit.tolerances import ROUNDING_NOISE
 
 
 class Domains:
@@ -33,7 +31,7 @@ class Domains:
             model.rise,
             model.fall,
         )
-        self._hair = _HAIR * model.unit
+        self._hair = ROUNDING_NOISE * model.unit
         self._most = 20 * A.shape[0] + 1000
         self.low, self.high = -model.down, model.up.copy()
         only_up, only_down = ~model.may_fall, ~model.may_rise

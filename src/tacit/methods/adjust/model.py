@@ -16,6 +16,7 @@ from scipy import sparse
 
 from tacit.methods.adjust.options import Norm
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
+from tacit.tolerances import ROUNDING_NOISE
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +155,15 @@ def build(
     rise, fall = np.where(rise > 0, rise, np.inf), np.where(fall > 0, fall, np.inf)
     given = np.zeros(len(own), np.int64) if senses is None else senses[must]
     if integer:
-        up, down = np.floor(up + _HAIR), np.floor(down + _HAIR)
-        rise, fall = np.ceil(rise - _HAIR), np.ceil(fall - _HAIR)
+        up, down = np.floor(up + ROUNDING_NOISE), np.floor(down + ROUNDING_NOISE)
+        rise, fall = np.ceil(rise - ROUNDING_NOISE), np.ceil(fall - ROUNDING_NOISE)
     up, down, fixed = _tightened(problem.relations, up, down)
     if integer:
         # Sums of whole numbers that were known but to a hair.
         up, down = np.floor(up + _ROUNDING), np.floor(down + _ROUNDING)
         fixed = (up == 0) & (down == 0)
-    rise = np.where((rise <= up[own] * (1 + _HAIR)) & (given >= 0), rise, np.inf)
-    fall = np.where((fall <= down[own] * (1 + _HAIR)) & (given <= 0), fall, np.inf)
+    rise = np.where((rise <= up[own] * (1 + ROUNDING_NOISE)) & (given >= 0), rise, np.inf)
+    fall = np.where((fall <= down[own] * (1 + ROUNDING_NOISE)) & (given <= 0), fall, np.inf)
     # Levels that touch the room but for rounding.
     up[own] = np.maximum(up[own], np.where(np.isfinite(rise), rise, 0.0))
     down[own] = np.maximum(down[own], np.where(np.isfinite(fall), fall, 0.0))
@@ -186,7 +187,6 @@ def build(
     )
 
 
-_HAIR = 1e-9
 _ROUNDING = 1e-3
 _ROUNDS = 20
 

@@ -20,17 +20,14 @@ from scipy import sparse
 from tacit.methods.adjust.kernels import least_sides
 from tacit.methods.adjust.model import Adjustment
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import FAR_IN_SUMS, INTEGRAL
 
 _STEPS = 100_000
 """Steps to divide the sensitive cells of one relation."""
 _ALL_STEPS = 20_000_000
 """Steps for all relations together: some tenths of a second."""
-_HAIR = 1e-6
-"""Bounds this little below a whole number are meant to be one."""
 _WIDEST = 1e6
 """Columns with a wider range are not asked to be whole; see `Search.offer` for who sees to it."""
-_FAR = 100.0
-"""How far a cell without limits may move, in sums of all levels."""
 
 
 def smallest_sides(
@@ -134,7 +131,7 @@ class Program:
         up, down = np.minimum(up, most), np.minimum(down, most)
         if self._is_whole:
             # Solvers lose their way where bounds of whole numbers are not.
-            up, down = np.floor(up + _HAIR), np.floor(down + _HAIR)
+            up, down = np.floor(up + INTEGRAL), np.floor(down + INTEGRAL)
         self._rise, self._fall = model.rise[self.senses] / unit, model.fall[self.senses] / unit
         may_rise, may_fall = np.isfinite(self._rise), np.isfinite(self._fall)
         rises = self._held[self.inside[self._own]] > 0
@@ -164,7 +161,7 @@ class Program:
         model = self._model
         most = model.farthest(cutoff)[self.inside]
         # Without any other limit: no closest table goes so far.
-        far = np.full(len(weight), _FAR * max(float(model.level.sum()), model.unit))
+        far = np.full(len(weight), FAR_IN_SUMS * max(float(model.level.sum()), model.unit))
         far = np.maximum(far, 2 * np.abs(self._held[self.inside]))
         finite = np.isfinite(model.up[self.inside]) & np.isfinite(model.down[self.inside])
         return np.where(np.isfinite(most) | finite, most, far)

@@ -13,9 +13,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.model import Adjustment
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip
-
-_HAIR = 1e-6
-"""Less than this off a whole number is the noise of solvers, in units of the usual deviation."""
+from tacit.tolerances import INTEGRAL
 
 
 def made_whole(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
@@ -35,7 +33,7 @@ def made_whole(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -
     """
     near = np.rint(z)
     # No noise is as large as a half.
-    loose = np.abs(z - near) > min(_HAIR * max(model.unit, 1.0), 0.1)
+    loose = np.abs(z - near) > min(INTEGRAL * max(model.unit, 1.0), 0.1)
     share = seconds / 3
     if (model.A @ np.where(loose, 0.0, near)).any() and not loose.any():
         loose = _company(model, np.asarray(model.A @ near) != 0)
@@ -60,8 +58,8 @@ def _attempt(
     low, high = model.limits(model.senses(z))
     free = np.flatnonzero(loose)
     whole = np.clip(np.rint(z), low, high)
-    least = np.maximum(np.floor(z[free] + _HAIR) - reach, low[free])
-    most = np.minimum(np.ceil(z[free] - _HAIR) + reach, high[free])
+    least = np.maximum(np.floor(z[free] + INTEGRAL) - reach, low[free])
+    most = np.minimum(np.ceil(z[free] - INTEGRAL) + reach, high[free])
     most = np.maximum(least, most)
     part = sparse.csr_array(model.columns[:, free])
     rows = np.flatnonzero(np.diff(part.indptr) > 0)

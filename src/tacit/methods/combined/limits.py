@@ -9,9 +9,8 @@ from tacit.attack.sweep import Attack
 from tacit.errors import SolverError
 from tacit.methods.combined.search import Search
 from tacit.problem import Floats
+from tacit.tolerances import FAR
 
-_FAR = 1e4
-"""Rooms beyond so many times the largest level make no difference."""
 _SHARE = 0.03
 """Share of the time for the reach of cells outside networks."""
 
@@ -28,7 +27,7 @@ def most_rooms(search: Search) -> Floats:
     targets = [float(rival.targets(model.upper).max(initial=0.0)) for rival in model.rivals]
     largest = max(targets, default=0.0)
     in_network = np.repeat(model.structure.in_network, 2)
-    np.minimum(ends, np.where(in_network, largest, _FAR * largest), out=ends)
+    np.minimum(ends, np.where(in_network, largest, FAR * largest), out=ends)
     outside = np.flatnonzero(model.is_free_cell & ~model.structure.in_network)
     if len(outside):
         np.minimum(ends, _reach(search, outside), out=ends)

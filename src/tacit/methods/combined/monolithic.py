@@ -15,10 +15,9 @@ from tacit.methods.combined.search import Search
 from tacit.methods.intervals.model import Rival
 from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.tolerances import FAR
 
 _MOST_ENTRIES = 20_000_000
-_FAR = 1e4
-"""Deviations beyond so many times the usual level make no difference."""
 
 
 def monolithic(search: Search) -> None:
@@ -71,7 +70,7 @@ class _Compact:
         model = self._search.model
         n, start = model.problem.cell_count, self._start
         cell, side = int(rival.cells[number]), float(rival.sides[number])
-        far = _FAR * float(self._master.unit[0])
+        far = FAR * float(self._master.unit[0])
         known = np.minimum(np.where(model.is_free, rival.room, 0.0), far)
         high, low = known[0::2].copy(), known[1::2].copy()
         # The asked cell is judged by what everyone knows of it.

@@ -19,11 +19,10 @@ from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import CutPool, Rows
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution
+from tacit.tolerances import SOLVER, VIOLATED
 
 _PURGE = 100
 """Rows leave the solver once there are more than this to leave."""
-_VIOLATED = 1e-6
-"""A cut comes back from the pool if it is violated by more than this share of its size."""
 
 
 class Relaxation:
@@ -94,7 +93,7 @@ class Relaxation:
             lower=self.lower[self._columns] / self.unit[self._columns],
             upper=self.upper[self._columns] / self.unit[self._columns],
             cost=(cost * self.unit)[self._columns] / price,
-            tolerance=1e-7,
+            tolerance=SOLVER,
         )
         if seed is not None:
             self._lp.set_option("random_seed", seed)
@@ -140,7 +139,7 @@ class Relaxation:
         """Bring cuts back from the pool that x violates, the worst first; returns how many."""
         missed = self.missed(x)
         missed[self.active] = 0.0
-        places = np.flatnonzero(missed > _VIOLATED)
+        places = np.flatnonzero(missed > VIOLATED)
         places = places[np.argsort(-missed[places], kind="stable")[:most]]
         self._activate(places)
         return len(places)

@@ -18,12 +18,11 @@ from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, Strategy
+from tacit.tolerances import FAR
 
 VIOLATION = 1e-7
 """A request is met when it misses its target by at most this share."""
 
-_FAR = 1e4
-"""Rooms beyond so many times the target make no difference."""
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
@@ -97,7 +96,7 @@ class DeviationProgramme:
         part = self._part
         lp = self._lp = self._lp or self._start()
         column, side = int(part.column[self._rival.cells[number]]), int(self._rival.sides[number])
-        room = np.minimum(capacity[part.ends] / unit, _FAR)
+        room = np.minimum(capacity[part.ends] / unit, FAR)
         upper, lower = room[: len(part.cells)], -room[len(part.cells) :]
         lower[column], upper[column] = -np.inf, np.inf
         lp.set_bounds(np.arange(len(part.cells)), lower, upper)
@@ -153,7 +152,7 @@ class ChargeProgramme:
         part = self._part
         lp = self._lp = self._lp or self._start()
         own = self._turn(lp, number)
-        cost = np.minimum(capacity[part.ends] / unit, _FAR)
+        cost = np.minimum(capacity[part.ends] / unit, FAR)
         cost[own] = 0.0
         lp.set_cost(np.arange(len(cost)), cost)
         solution = _solved(lp, self._strategy)

@@ -17,11 +17,7 @@ from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
-
-_FAR = 1e4
-"""Rooms beyond so many times the target make no difference."""
-_CRUMB = 1e-7
-"""A deviation below this share of the target is rounding."""
+from tacit.tolerances import FAR, NEGLIGIBLE_MOVE
 
 
 class Repair:
@@ -53,12 +49,12 @@ class Repair:
             if unit <= 0:
                 continue
             capacity = model.capacity(rival, point)[ends]
-            beyond = np.clip((most - np.minimum(capacity, most)) / unit, 0.0, _FAR)
-            x = self._cheapest(number, np.minimum(capacity / unit, _FAR), beyond)
+            beyond = np.clip((most - np.minimum(capacity, most)) / unit, 0.0, FAR)
+            x = self._cheapest(number, np.minimum(capacity / unit, FAR), beyond)
             if x is None:
                 return None
             # What the solver calls zero is not worth a room.
-            x[np.abs(x) < _CRUMB] = 0.0
+            x[np.abs(x) < NEGLIGIBLE_MOVE] = 0.0
             moved = np.concatenate([x, -x]) * unit
             point[ends[free]] = np.maximum(point[ends[free]], moved[free])
         np.minimum(point, np.maximum(model.upper, model.lower), out=point)

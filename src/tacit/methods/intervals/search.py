@@ -17,11 +17,10 @@ from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer
 from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import NEGLIGIBLE
 
 _NEAR = 1e-3
 """A point that misses a level by at most this share is opened a little further."""
-_CRUMB = 1e-6
-"""Rooms below this share of the smallest level are rounding."""
 _PAUSE = 0.1
 """Share of the time after which offered points are looked at before the end."""
 _AIR = 1.2
@@ -86,7 +85,7 @@ class Search(driver.Search):
     @property
     def crumb(self) -> float:
         """Rooms below this are rounding, and no reason to open a cell."""
-        return _CRUMB * self.smallest if np.isfinite(self.smallest) else 0.0
+        return NEGLIGIBLE * self.smallest if np.isfinite(self.smallest) else 0.0
 
     @property
     def cutoff(self) -> float:

@@ -25,12 +25,11 @@ from tacit.methods.intervals.elimination import LinearPart
 from tacit.methods.intervals.limits import VIOLATION, limit_programme
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
+from tacit.tolerances import FAR_IN_FLOWS
 
 _STEPS = 25
 _FLOWS = 1000
 """So many requests are answered by flows between two looks at the clock."""
-_FAR = 1e6
-"""Rooms beyond so many times the largest target make no difference."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +77,7 @@ class Separation:
         for rival, walk in zip(model.rivals, self._linear, strict=True):
             targets = rival.targets(point)
             inner_targets = targets if inside is None else rival.targets(inside)
-            far = _FAR * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
+            far = FAR_IN_FLOWS * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
             outer = np.minimum(model.capacity(rival, point), far)
             inner = outer
             if inside is not None:

@@ -19,9 +19,8 @@ from tacit.errors import first_few
 from tacit.methods.rounding.options import RoundOptions
 from tacit.outcome import Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import ROUNDING_NOISE
 
-_HAIR = 1e-9
-"""A number of bases is whole when it is missed by this and what its last digits leave open."""
 _COARSE = 0.01
 """Never by more than this, however large it is."""
 _EXACT_POWERS = 22
@@ -246,7 +245,7 @@ class Lattice:
 def _hair(numbers: Floats) -> Floats:
     """How much numbers of bases may miss whole ones, as known to floating-point numbers."""
     last_digits = 64 * np.finfo(float).eps * np.abs(numbers)
-    return np.minimum(_HAIR + last_digits, _COARSE)
+    return np.minimum(ROUNDING_NOISE + last_digits, _COARSE)
 
 
 def _multiples(counts: Integers, base: float) -> Floats:

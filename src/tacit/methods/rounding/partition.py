@@ -21,9 +21,8 @@ from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip
+from tacit.tolerances import INTEGRAL
 
-_FRACTION = 1e-6
-"""Numbers of bases nearer than this to a whole one are whole."""
 _PARTS = 40
 """Parts are put together until they hold this share of all cells."""
 _FIRST_SIZE = 400
@@ -85,7 +84,7 @@ class _Dive:
             whole = self._made_whole(counts, part)
             if whole is None:
                 return
-            moved = bool((np.abs(whole - counts)[part] > _FRACTION).any())
+            moved = bool((np.abs(whole - counts)[part] > INTEGRAL).any())
             self._fix(model, part, whole)
             self._decided[part] = True
             if moved:
@@ -101,7 +100,7 @@ class _Dive:
         """The numbers with those of one part rounded up or down; None if that cannot be."""
         nearest = np.round(counts)
         broken = np.zeros(len(counts), bool)
-        broken[part] = np.abs(counts - nearest)[part] > _FRACTION
+        broken[part] = np.abs(counts - nearest)[part] > INTEGRAL
         whole = np.where(broken, np.floor(counts), nearest)
         if not broken.any():
             return whole

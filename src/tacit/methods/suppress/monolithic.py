@@ -22,10 +22,9 @@ from tacit.methods.suppress.subproblems import room_of_asked
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.tolerances import FAR_NEARBY
 
 _MOST_ENTRIES = 20_000_000
-_FAR = 1e3
-"""Outside networks a cell is never needed to move further than this, in units of the level."""
 
 
 def monolithic(search: Search) -> None:
@@ -82,7 +81,7 @@ class _Deviation:
     def bounds(self, cells: Integers) -> tuple[Floats, Floats]:
         """How far each of the cells may fall and rise, in units."""
         # In a network nothing needs to move further than the asked cell.
-        far = 1.0 if self.movement.in_network[self.cell] else _FAR
+        far = 1.0 if self.movement.in_network[self.cell] else FAR_NEARBY
         down = np.minimum(self.movement.down[cells] / self.unit, far)
         return down, np.minimum(self.movement.up[cells] / self.unit, far)
 

@@ -21,9 +21,8 @@ from tacit.methods.suppress.options import Subproblem
 from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
+from tacit.tolerances import FAR
 
-_FAR = 1e4
-"""In a subproblem no cell is given more room than this, in units of the level."""
 _LARGEST = 1e3
 """Coefficients beyond this say no more than that the cell alone suffices."""
 _SMALLEST = 1e-7
@@ -261,7 +260,7 @@ class DualForm:
         (up if side > 0 else down)[cell] = self._own[0 if side > 0 else 1][cell]
         room = np.concatenate([up[self._cells], down[self._cells]]) / level
         gradient = np.zeros(self._count)
-        gradient[self._charged] = -np.minimum(room, _FAR)
+        gradient[self._charged] = -np.minimum(room, FAR)
         return gradient
 
     def _solve(self, gradient: Floats) -> Floats | None:
