@@ -61,7 +61,6 @@ def _program(search: Search, polygons: Booleans | bool, *, whole: bool) -> Progr
 
 def _solve(search: Search, program: Program, until: float) -> bool:
     """Solve the whole programme; True if nothing is left to find."""
-    mip = _mip(search, program)
 
     def watch(so_far: WholeSolution) -> bool:
         take_note(search, program, so_far.x, so_far.bound)
@@ -69,7 +68,8 @@ def _solve(search: Search, program: Program, until: float) -> bool:
 
     search.iterations += 1
     try:
-        found = mip.minimise(
+        # A programme with numbers that a solver refuses proves nothing; what was found stays.
+        found = _mip(search, program).minimise(
             seconds=min(max(until - search.seconds, 0.1), search.seconds_left),
             gap=0.5 * search.options.gap,
             start=None if search.best is None else program.vector(search.best),
