@@ -24,6 +24,7 @@ from tacit.attack.evidence import (
 )
 from tacit.attack.least_moves import LeastMoves
 from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Reaches, SparseRows
+from tacit.clock import check_time
 from tacit.problem import Floats, Integers, Problem, component_labels
 from tacit.solver.highs import HighsModel
 
@@ -68,6 +69,7 @@ def _mend_tables(
         sound.row[kept].astype(np.int64), sound.col[kept].astype(np.int64), sound.data[kept]
     )
     for claim in wrong.tolist():
+        check_time()
         part = slice(x.indptr[claim], x.indptr[claim + 1])
         found = mender.mend(
             claim, float(amount[claim]), x.indices[part].astype(np.int64), x.data[part]
@@ -129,6 +131,7 @@ class _Mender:
         none = np.zeros(len(cells), np.int64)
         x = moves.copy()
         for attempt in range(_PASSES + 1):
+            check_time()
             size = rooms.at(none, cells, x > 0)
             x = np.where(np.isinf(amount), x, np.clip(x, -size, size))
             moved = float(x[own].sum()) * float(rooms.sides[0])
@@ -210,6 +213,7 @@ def _mend_proofs(
     rows = SparseRows(*g.shape)
     refined = np.zeros(len(limit), bool)
     for position in np.flatnonzero(np.isinf(shown)).tolist():
+        check_time()
         claim = int(bounded[position])
         part = slice(g.indptr[claim], g.indptr[claim + 1])
         asked = rooms.take(np.array([claim]))
