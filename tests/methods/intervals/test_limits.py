@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tacit import clock as clocks
+from tacit.errors import InputError
 from tacit.generators import generate_by_name
 from tacit.methods.combined.run import combined
 from tacit.methods.intervals.finish import Finish
@@ -132,3 +133,10 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hand.at == 100.0
     assert (hurried.upper - hurried.lower).sum() >= (calm.upper - calm.lower).sum()
     assert np.isfinite(hurried.upper).all() == np.isfinite(calm.upper).all()
+
+
+def test_a_compact_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for a model that does not fit into memory."""
+    monkeypatch.setattr("tacit.methods.intervals.monolithic._MOST_ENTRIES", 10)
+    with pytest.raises(InputError, match="compact model of this table would have about"):
+        intervals(PROBLEM, algorithm="monolithic")

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.errors import InputError
 from tacit.methods.combined.limits import most_rooms
 from tacit.methods.combined.master import Master
 from tacit.methods.combined.patterns import Patterns
 from tacit.methods.combined.search import Search
 from tacit.methods.intervals.model import Rival
+from tacit.methods.intervals.monolithic import refuse_too_large
 from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 from tacit.tolerances import FAR
@@ -22,14 +22,7 @@ _MOST_ENTRIES = 20_000_000
 
 def monolithic(search: Search) -> None:
     """Solve the whole model at once."""
-    model = search.model
-    requests = sum(len(rival.cells) for rival in model.rivals)
-    entries = requests * (model.structure.A.nnz + 4 * model.problem.cell_count)
-    if entries > _MOST_ENTRIES:
-        raise InputError(
-            f"the compact model of this table would have about {entries / 1e6:,.0f} million "
-            f"entries, more than {_MOST_ENTRIES / 1e6:.0f} million; choose algorithm 'auto'"
-        )
+    refuse_too_large(search.model, _MOST_ENTRIES)
     patterns = Patterns(search)
     patterns.first(seconds=0.1 * search.options.time_limit)
     if search.should_stop():

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.clock import check_time
+from tacit.errors import InputError
 from tacit.methods.intervals.cutting import Surroundings
 from tacit.methods.intervals.master import usual_price
 from tacit.methods.intervals.model import IntervalsModel, Rival
@@ -14,9 +16,13 @@ from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 from tacit.solver.highs import HighsModel
 
+_MOST_ENTRIES = 100_000_000
+"""Larger models are refused: they would not fit into the memory of usual machines."""
+
 
 def monolithic(search: Search) -> None:
     """Solve the whole model at once."""
+    refuse_too_large(search.model, _MOST_ENTRIES)
     Surroundings(search).first()
     if search.should_stop():
         return
@@ -48,6 +54,17 @@ def monolithic(search: Search) -> None:
     search.raise_bound(compact.proven(solution.row_dual * compact.price, search.cutoff))
 
 
+def refuse_too_large(model: IntervalsModel, most: int) -> None:
+    """Refuse a table whose compact model would have more entries than this."""
+    requests = sum(len(rival.cells) for rival in model.rivals)
+    entries = requests * (model.structure.A.nnz + 4 * model.problem.cell_count)
+    if entries > most:
+        raise InputError(
+            f"the compact model of this table would have about {entries / 1e6:,.0f} million "
+            f"entries, more than {most / 1e6:.0f} million; choose algorithm 'auto'"
+        )
+
+
 class _Compact:
     """The model (3), attackers and sliding levels included.
 
@@ -64,6 +81,7 @@ class _Compact:
         for rival in model.rivals:
             known = np.where(model.is_free | model.is_withheld, rival.room, 0.0)
             for cell in rival.cells.tolist():
+                check_time()
                 high, low = known[0::2].copy(), known[1::2].copy()
                 # The asked cell is judged by what everyone knows of it.
                 own = rival.attacker.reopened(model.problem)[cell]
@@ -93,6 +111,7 @@ class _Compact:
         n, m = model.problem.cell_count, self._A.shape[0]
         for rival in model.rivals:
             for number in range(len(rival.cells)):
+                check_time()
                 block, target = self._table(rival, number, start, width)
                 blocks.append(block)
                 right.append(np.concatenate([np.zeros(block.shape[0] - 1), [target]]))
