@@ -10,18 +10,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from tacit.arrays import Booleans as Booleans
+from tacit.arrays import Floats as Floats
+from tacit.arrays import Integers as Integers
 from tacit.errors import ProblemError, first_few, unwritable
+from tacit.insiders import Insiders
 from tacit.tolerances import ADDITIVITY
-
-Floats: TypeAlias = npt.NDArray[np.float64]
-Integers: TypeAlias = npt.NDArray[np.int64]
-Booleans: TypeAlias = npt.NDArray[np.bool_]
 
 ADDITIVITY_TOLERANCE = ADDITIVITY
 """A relation holds when its residual is at most this times the sum of its absolute terms.
@@ -74,6 +74,7 @@ class Problem:
             not hold for them.
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
+        insiders: Contributors as attackers with levels of their own, if the table knows any.
         labels: Names of the cells for messages and reports, if there are any.
 
     >>> problem = Problem(value=[20, 22, 42], relations=[[1, 1, -1]], rhs=[0],
@@ -95,6 +96,7 @@ class Problem:
     must_publish: Booleans
     overridden: Integers
     singleton: Integers
+    insiders: Insiders | None
     labels: Sequence[str] | None
 
     def __init__(
@@ -113,6 +115,7 @@ class Problem:
         must_publish: npt.ArrayLike | None = None,
         overridden: npt.ArrayLike | None = None,
         singleton: npt.ArrayLike | None = None,
+        insiders: Insiders | None = None,
         labels: Sequence[str] | None = None,
     ):
         a = _floats(value, "value", None)
@@ -148,6 +151,9 @@ class Problem:
         self._set("overridden", decided)
         respondent = np.full(n, -1) if singleton is None else np.array(singleton)
         self._set("singleton", _shaped(respondent.astype(np.int64), "singleton", n))
+        if insiders is not None:
+            insiders.expect(n, len(self.sensitive))
+        object.__setattr__(self, "insiders", insiders)
 
     def _set_sensitive(
         self, sensitive: npt.NDArray[Any], levels: dict[str, npt.ArrayLike | None]
@@ -221,10 +227,11 @@ class Problem:
     def replace(self, **changes: Any) -> Self:
         """The same problem with some arrays changed.
 
-        A new set of sensitive cells without levels starts with levels of zero.
+        A new set of sensitive cells without levels starts with levels of zero, and without
+        insiders.
         """
         if "sensitive" in changes:
-            for name in ("lower_level", "upper_level", "sliding_level"):
+            for name in ("lower_level", "upper_level", "sliding_level", "insiders"):
                 changes.setdefault(name, None)
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return type(self)(**{**fields, **changes})
@@ -344,6 +351,11 @@ class Problem:
         A = self.relations[:, chosen]
         rows = np.flatnonzero(np.diff(A.indptr) > 0)
         is_kept = keep[self.sensitive]
+        insiders = None
+        if self.insiders is not None:
+            number = np.where(keep, np.cumsum(keep) - 1, -1)
+            place = np.where(is_kept, np.cumsum(is_kept) - 1, -1)
+            insiders = self.insiders.renumbered(number, place, int(is_kept.sum()))
         return Problem(
             value=self.value[chosen],
             lower=self.lower[chosen],
@@ -358,6 +370,7 @@ class Problem:
             must_publish=self.must_publish[chosen],
             overridden=np.searchsorted(chosen, self.overridden[keep[self.overridden]]),
             singleton=self.singleton[chosen],
+            insiders=insiders,
             labels=None if self.labels is None else [self.labels[cell] for cell in chosen.tolist()],
         )
 

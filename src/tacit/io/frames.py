@@ -128,7 +128,7 @@ def problem_from_frames(cells: Any, relations: Any = None, rhs: Any = None) -> P
     n = len(frame)
     status = _statuses(frame)
     sensitive = status == _SENSITIVE
-    levels = {name: frame.numbers(name, default=0.0) for name in _LEVELS}
+    levels: dict[str, Any] = {name: frame.numbers(name, default=0.0) for name in _LEVELS}
     if "status" not in frame and any(name in frame for name in _LEVELS):
         raise InputError(
             "the cells have protection levels but no column 'status' that says which cells are "

@@ -205,6 +205,10 @@ def _problem(whole: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
         levels[name] = strictest(np.maximum, level)
     sensitive = np.flatnonzero(strictest(np.maximum, whole.is_sensitive))
     value = whole.value[first]
+    insiders = None
+    if whole.insiders is not None:
+        place = np.searchsorted(sensitive, group[whole.sensitive])
+        insiders = whole.insiders.renumbered(group, place, len(sensitive))
     return Problem(
         value=value,
         # Where a table is rounded, equal cells may differ a little, and so may their bounds.
@@ -217,5 +221,6 @@ def _problem(whole: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
         **{name: level[sensitive] for name, level in levels.items()},
         must_publish=whole.must_publish[first],
         singleton=strictest(np.maximum, whole.singleton),
+        insiders=insiders,
         labels=[whole.name_cell(cell).removeprefix("cell ") for cell in first.tolist()],
     )

@@ -520,7 +520,7 @@ class Table:
     @cached_property
     def _problem(self) -> Problem:
         sensitive = np.flatnonzero(self.is_sensitive)
-        levels = {
+        levels: dict[str, Any] = {
             name: self._filled(name, 0.0)[sensitive]
             for name in ("lower_level", "upper_level", "sliding_level")
         }
