@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.methods.suppress import exact, modular, start
+from tacit.methods.suppress.algorithms import auto, modular
+from tacit.methods.suppress.heuristics import first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
 from tests.methods.suppress.test_improvement import cube
 
 
@@ -25,7 +26,7 @@ def test_large_tables_that_are_no_networks_begin_with_modules(
     problem = cube(1)
     before = suppress(problem, time_limit=60)
     assert asked == []
-    monkeypatch.setattr(start, "_BY_MODULES", 3)
+    monkeypatch.setattr(first_pattern, "_BY_MODULES", 3)
     after = suppress(problem, time_limit=60)
     assert len(asked) == 1
     assert after.report.objective == before.report.objective
@@ -33,7 +34,7 @@ def test_large_tables_that_are_no_networks_begin_with_modules(
 
 def test_too_large_tables_are_left_without_a_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit there is a safe pattern and no proof, and it says so."""
-    monkeypatch.setattr(exact, "_TOO_LARGE", 3)
+    monkeypatch.setattr(auto, "_TOO_LARGE", 3)
     outcome = suppress(cube(1), time_limit=60)
     assert outcome.stopped_by == "heuristic"
     assert outcome.report.cuts == 0

@@ -16,10 +16,10 @@ from tacit import examples
 from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
 from tacit.io.jj import read_jj
-from tacit.methods.suppress import monolithic
+from tacit.methods.suppress.algorithms import monolithic
+from tacit.methods.suppress.model import Rival, Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Rival, Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status

@@ -12,11 +12,11 @@ from tacit import examples
 from tacit.attack.audit import audit
 from tacit.generators import generate_3d, random_hierarchy
 from tacit.io.jj import read_jj
-from tacit.methods.suppress.hypercube.run import hypercube_pattern
+from tacit.methods.engine.subtables import Subtables
+from tacit.methods.suppress.heuristics.hypercubes import hypercube_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tests.attack.tables import Codes, crossed, flat
 from tests.methods.suppress.tables import (

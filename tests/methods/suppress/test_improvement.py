@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from tacit.attack.audit import audit
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
+from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.rounds import Rounds
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat
 

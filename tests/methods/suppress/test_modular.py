@@ -12,10 +12,10 @@ from tacit import examples
 from tacit.attack.audit import audit
 from tacit.generators import generate_2d, generate_3d, random_hierarchy
 from tacit.io.jj import read_jj
-from tacit.methods.suppress import modular as module
+from tacit.methods.suppress.algorithms import modular as module
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Problem

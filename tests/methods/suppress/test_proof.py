@@ -11,10 +11,10 @@ from tacit import clock as clocks
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import attackers_of, singleton_respondents
 from tacit.methods.engine import driver
-from tacit.methods.suppress import cleanup, construct, start
+from tacit.methods.suppress.heuristics import cleanup, construct, first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
 from tests.methods.suppress.tables import (
@@ -132,15 +132,15 @@ def test_large_tables_take_anything_safe_from_half_of_the_time_on(
         return cheapest(model, cell, *given)
 
     monkeypatch.setattr(construct.CheapestDeviation, "cheapest", slowly)
-    monkeypatch.setattr(start, "_BY_MODULES", 3)
+    monkeypatch.setattr(first_pattern, "_BY_MODULES", 3)
     asked: list[Search] = []
-    anything_safe = start.anything_safe
+    anything_safe = first_pattern.anything_safe
 
     def listening(search: Search, constructor: construct.Constructor) -> None:
         asked.append(search)
         anything_safe(search, constructor)
 
-    monkeypatch.setattr(start, "anything_safe", listening)
+    monkeypatch.setattr(first_pattern, "anything_safe", listening)
     outcome = suppress(cube(1), algorithm="paths", time_limit=100.0)
     assert len(asked) == 1
     assert outcome.audit.safe

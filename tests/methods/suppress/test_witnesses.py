@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tacit.attack.reach import Requests
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search
 from tests.methods.suppress.test_improvement import cube, started
 
 

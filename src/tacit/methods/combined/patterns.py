@@ -15,11 +15,11 @@ from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import auto
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.search import Quiet
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.exact import auto as suppress
+from tacit.methods.suppress.algorithms.auto import auto as suppress
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.model import Search as SuppressSearch
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search as SuppressSearch
 from tacit.problem import Booleans, Floats, Problem
 
 _COMPLETE_GAP = 1e-3

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from tacit.methods.engine.subtables import Subtables
 from tacit.methods.rounding.exact import milp
 from tacit.methods.rounding.search import Search
-from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.clock import Clock
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import anything_safe, first_pattern
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import anything_safe, first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans
 

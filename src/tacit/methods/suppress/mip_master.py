@@ -13,8 +13,8 @@ from scipy import sparse
 
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.integer_master import IntegerMaster
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans
 from tacit.solver.highs_mip import WholeSolution
 

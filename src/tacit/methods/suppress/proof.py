@@ -22,7 +22,7 @@ from tacit.reductions.equal_cells import EqualCells
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
-    from tacit.methods.suppress.search import Search
+    from tacit.methods.suppress.model import Search
 
 _MARGIN = 1.25
 """An audit may take so many times as long as the first one."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.clock import check_time
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
 
 _MOST_CUTS = 1500

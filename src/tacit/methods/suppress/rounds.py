@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.engine.integer_master import IntegerMaster
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.neighbourhoods import Neighbourhoods
-from tacit.methods.suppress.repair import Repair
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.heuristics.repair import Repair
+from tacit.methods.suppress.model import Search
 from tacit.problem import Floats
 from tacit.solver.highs_mip import WholeSolution
 

@@ -11,9 +11,9 @@ from tacit.attack.knowledge import Attacker, attackers_of
 from tacit.clock import Clock
 from tacit.methods.engine.driver import drive, infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.proof import Proof
-from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem

@@ -17,8 +17,8 @@ from scipy import sparse
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
 from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
 from tacit.errors import SolverError
+from tacit.methods.suppress.model import Rival, Search
 from tacit.methods.suppress.options import Subproblem
-from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
 from tacit.tolerances import FAR

@@ -16,7 +16,7 @@ from tacit.attack.kernels import tie_together
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import check_time
 from tacit.errors import SolverError
-from tacit.methods.suppress.search import Rival, Search
+from tacit.methods.suppress.model import Rival, Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
@@ -100,7 +100,7 @@ class Constructor:
             self._by_deviations(rival, rest, hidden, cost)
 
     def _by_paths(self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats) -> None:
-        from tacit.methods.suppress.kernels import protect_by_paths
+        from tacit.methods.suppress.heuristics.kernels import protect_by_paths
 
         structure, separator = self._search.structure, rival.separator
         network = structure.network

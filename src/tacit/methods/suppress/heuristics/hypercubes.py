@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.methods.engine.subtables import Subtables
 from tacit.methods.suppress.finish import conclude, finish
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.subtables import Subtables
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 
@@ -28,7 +28,7 @@ def hypercube(search: Search) -> None:
 
 def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
     """Suppress hypercubes around all sensitive cells; not safe in the whole table as yet."""
-    from tacit.methods.suppress.hypercube.kernels import protect_by_hypercubes
+    from tacit.methods.suppress.heuristics.hypercube_kernels import protect_by_hypercubes
 
     hidden = search.sensitive.copy()
     rise, fall = levels(search)

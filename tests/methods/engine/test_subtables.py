@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tacit.hierarchy import Hierarchy
 from tacit.io.jj import read_jj
-from tacit.methods.suppress.subtables import Subtables
+from tacit.methods.engine.subtables import Subtables
 from tacit.problem import Integers, Problem
 from tacit.table import Table
 from tests.attack.tables import crossed, flat, linked

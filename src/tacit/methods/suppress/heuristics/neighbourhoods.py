@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 
 _SIZES = (5, 10, 20, 40)

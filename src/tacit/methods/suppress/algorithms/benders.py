@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
+from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.mip_master import Region, WholeMaster
-from tacit.methods.suppress.repair import Repair
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.outcome import StopReason
 from tacit.problem import Booleans

@@ -66,14 +66,14 @@ class OutgrownError(Exception):
 
 
 _ALGORITHMS = {
-    "auto": ("tacit.methods.suppress.exact", "auto"),
-    "branch-and-cut": ("tacit.methods.suppress.exact", "branch_and_cut"),
-    "paths": ("tacit.methods.suppress.exact", "paths"),
-    "hypercube": ("tacit.methods.suppress.hypercube.run", "hypercube"),
-    "modular": ("tacit.methods.suppress.modular", "modular"),
-    "benders": ("tacit.methods.suppress.benders", "classic"),
-    "stabilized": ("tacit.methods.suppress.benders", "stabilized"),
-    "monolithic": ("tacit.methods.suppress.monolithic", "monolithic"),
+    "auto": ("tacit.methods.suppress.algorithms.auto", "auto"),
+    "branch-and-cut": ("tacit.methods.suppress.algorithms.auto", "branch_and_cut"),
+    "paths": ("tacit.methods.suppress.algorithms.auto", "paths"),
+    "hypercube": ("tacit.methods.suppress.heuristics.hypercubes", "hypercube"),
+    "modular": ("tacit.methods.suppress.algorithms.modular", "modular"),
+    "benders": ("tacit.methods.suppress.algorithms.benders", "classic"),
+    "stabilized": ("tacit.methods.suppress.algorithms.benders", "stabilized"),
+    "monolithic": ("tacit.methods.suppress.algorithms.monolithic", "monolithic"),
 }
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.clock import check_time
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.repair import Repair
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.repair import Repair
+from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_mip import WholeSolution
 from tacit.solver.scip import Cut, Node, ScipTree

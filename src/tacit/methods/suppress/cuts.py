@@ -8,7 +8,7 @@ from scipy import sparse
 from tacit.attack.cuts import Cuts
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.model import Search
 from tacit.problem import Floats, Integers
 
 

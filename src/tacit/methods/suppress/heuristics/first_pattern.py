@@ -6,9 +6,9 @@ import numpy as np
 
 from tacit.attack.reach import Requests
 from tacit.clock import Clock
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.search import Search
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans
 
@@ -119,8 +119,8 @@ def anything_safe(search: Search, constructor: Constructor) -> None:
     Hypercubes around what is not protected yet take a moment, and leave little to mend. With all
     cells suppressed the most is lost, but no table that can be protected stays exposed.
     """
-    from tacit.methods.suppress.hypercube.run import hypercube_pattern
-    from tacit.methods.suppress.subtables import Subtables
+    from tacit.methods.engine.subtables import Subtables
+    from tacit.methods.suppress.heuristics.hypercubes import hypercube_pattern
 
     begun = constructor.unfinished
     hidden: Booleans | None = None

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.suppress.construct import Constructor
+from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.finish import conclude
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
+from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.root import Root
 from tacit.methods.suppress.rounds import Rounds
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern, is_large
 from tacit.problem import Booleans
 
 _BOUND_ROUNDS = 12
@@ -22,7 +22,7 @@ _TOO_LARGE = 50_000
 
 def branch_and_cut(search: Search) -> None:
     """Tighten the root, then branch."""
-    from tacit.methods.suppress.branch_and_cut import Tree
+    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 
     constructor = Constructor(search)
     search.observer.on_phase("first pattern")
@@ -64,7 +64,7 @@ def auto(search: Search) -> None:
 
 
 def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
-    from tacit.methods.suppress.modular import protect_by_modules
+    from tacit.methods.suppress.algorithms.modular import protect_by_modules
 
     # What the relaxation suggests later is worth more of the time than this first pattern.
     is_last = int(search.secondary.sum()) > _TOO_LARGE
@@ -78,7 +78,7 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
 
 def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
     """Trees over the columns that the relaxation likes, as long as they help; then over all."""
-    from tacit.methods.suppress.branch_and_cut import Tree
+    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 
     limit = search.options.time_limit
     search.observer.on_phase("branching")

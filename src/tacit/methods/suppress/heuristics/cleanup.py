@@ -17,8 +17,8 @@ from tacit.attack.network import Network
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Component
 from tacit.clock import TimeUpError, check_time
-from tacit.methods.suppress.construct import CheapestDeviation
-from tacit.methods.suppress.search import Rival, Search
+from tacit.methods.suppress.heuristics.construct import CheapestDeviation
+from tacit.methods.suppress.model import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
 
 _MANY = 8
@@ -177,7 +177,7 @@ def _network_clean_up(
     component: Component, network: Network, targets: Requests, order: Integers
 ) -> Integers:
     """Those of the cells of a network that can be published, one after the other."""
-    from tacit.methods.suppress.kernels import publish_again
+    from tacit.methods.suppress.heuristics.kernels import publish_again
 
     published = publish_again(
         network.first,

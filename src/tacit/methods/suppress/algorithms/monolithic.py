@@ -13,11 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import InputError
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
-from tacit.methods.suppress.search import Rival, Search
-from tacit.methods.suppress.start import first_pattern
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
+from tacit.methods.suppress.model import Rival, Search
 from tacit.methods.suppress.subproblems import room_of_asked
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels

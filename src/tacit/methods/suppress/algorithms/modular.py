@@ -21,14 +21,14 @@ from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import check_time
-from tacit.methods.suppress.cleanup import clean_up
-from tacit.methods.suppress.construct import CheapestDeviation, Constructor
+from tacit.methods.engine.subtables import Subtables
 from tacit.methods.suppress.finish import conclude, finish
-from tacit.methods.suppress.hypercube.run import levels
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import CheapestDeviation, Constructor
+from tacit.methods.suppress.heuristics.first_pattern import in_half_the_time
+from tacit.methods.suppress.heuristics.hypercubes import levels
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import in_half_the_time
-from tacit.methods.suppress.subtables import Subtables
 from tacit.methods.suppress.weights import steering
 from tacit.observer import Observer
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
@@ -186,7 +186,7 @@ class _Modular:
 
     def _solve(self, module: _Module, part: Search) -> None:
         """Protect a small module or a network at its own cost."""
-        from tacit.methods.suppress.exact import branch_and_cut
+        from tacit.methods.suppress.algorithms.auto import branch_and_cut
 
         cells = module.cells
         needed = self.need[:, cells].copy()

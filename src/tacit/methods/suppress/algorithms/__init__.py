@@ -1,0 +1,1 @@
+"""One file per algorithm, called as users type it, with `_` for `-`; each has `run(search)`."""
