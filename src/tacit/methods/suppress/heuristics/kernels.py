@@ -1,7 +1,8 @@
 """Compiled loops of the suppression heuristics for networks.
 
-Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; room of
-the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`.
+Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
+of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
+arcs that may carry less while it is asked by `limit_start`, `limit_arc`, `limit_up`, `limit_down`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ def protect_by_paths(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arc: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """Protect one request after the other by shortest paths (paper 003, Figure 14).
 
@@ -66,6 +71,11 @@ def protect_by_paths(
             else:
                 residual[2 * arc] = 0.0
                 residual[2 * arc + 1] = 0.0
+        limits = range(limit_start[request], limit_start[request + 1])
+        for entry in limits:
+            arc = limit_arc[entry]
+            residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+            residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
         target = targets[request]
         sent, touched_count = send(
             first,
@@ -96,6 +106,11 @@ def protect_by_paths(
             if not hidden[arc]:
                 residual[2 * arc] = up[arc]
                 residual[2 * arc + 1] = down[arc]
+        for entry in limits:
+            arc = limit_arc[entry]
+            if not hidden[arc]:
+                residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+                residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
         while rest > 1e-9 * target:
             distance[:] = np.inf
             distance[source] = 0.0
@@ -189,6 +204,10 @@ def publish_again(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arc: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
     candidates: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
     """Clean up: publish arcs again, one candidate after the other, where all stays safe.
@@ -263,6 +282,11 @@ def publish_again(
             source, sink = head[own], tail[own]
             if sides[request] < 0:
                 source, sink = sink, source
+            limits = range(limit_start[request], limit_start[request + 1])
+            for entry in limits:
+                limited = limit_arc[entry]
+                residual[2 * limited] = min(residual[2 * limited], limit_up[entry])
+                residual[2 * limited + 1] = min(residual[2 * limited + 1], limit_down[entry])
             sent, touched_count = send(
                 first,
                 link,
@@ -294,6 +318,10 @@ def publish_again(
                     used += 1
                 residual[2 * moved] = capacity[2 * moved]
                 residual[2 * moved + 1] = capacity[2 * moved + 1]
+            for entry in limits:
+                limited = limit_arc[entry]
+                residual[2 * limited] = capacity[2 * limited]
+                residual[2 * limited + 1] = capacity[2 * limited + 1]
             if number >= 0 and sent < targets[request]:
                 fine = False
                 offender = request
