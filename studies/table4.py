@@ -25,7 +25,7 @@ from studies.common import (
     warm_up,
 )
 from tacit.attack.cuts import Cuts
-from tacit.methods.suppress.mip_master import Answer, Region, WholeMaster
+from tacit.methods.suppress.algorithms.benders import Answer, Region, TrustRegionMaster
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.problem import Booleans
 
@@ -54,9 +54,9 @@ class Spent:
 def watched() -> Iterator[Spent]:
     """Time the master problem and the subproblems of the runs within."""
     spent = Spent()
-    solve, cuts = WholeMaster.solve, Subproblems.cuts
+    solve, cuts = TrustRegionMaster.solve, Subproblems.cuts
 
-    def timed_solve(self: WholeMaster, region: Region | None = None) -> Answer:
+    def timed_solve(self: TrustRegionMaster, region: Region | None = None) -> Answer:
         began = time.perf_counter()
         try:
             return solve(self, region)
@@ -75,7 +75,7 @@ def watched() -> Iterator[Spent]:
         spent.subproblems += time.perf_counter() - began
 
     with (
-        mock.patch.object(WholeMaster, "solve", timed_solve),
+        mock.patch.object(TrustRegionMaster, "solve", timed_solve),
         mock.patch.object(Subproblems, "cuts", timed_cuts),
     ):
         yield spent

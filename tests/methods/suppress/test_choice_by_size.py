@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tacit.methods.suppress.algorithms import auto, modular
+from tacit.methods.suppress import cuts
+from tacit.methods.suppress.algorithms import modular
 from tacit.methods.suppress.heuristics import first_pattern
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.run import suppress
@@ -34,7 +35,7 @@ def test_large_tables_that_are_no_networks_begin_with_modules(
 
 def test_too_large_tables_are_left_without_a_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit there is a safe pattern and no proof, and it says so."""
-    monkeypatch.setattr(auto, "_TOO_LARGE", 3)
+    monkeypatch.setattr(cuts, "_TOO_LARGE", 3)
     outcome = suppress(cube(1), time_limit=60)
     assert outcome.stopped_by == "heuristic"
     assert outcome.report.cuts == 0

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.attack.audit import audit
+from tacit.methods.suppress.algorithms.auto import Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
@@ -13,7 +14,6 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.rounds import Rounds
 from tacit.methods.suppress.run import suppress
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat

@@ -15,7 +15,7 @@ from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import auto
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.search import Quiet
-from tacit.methods.suppress.algorithms.auto import auto as suppress
+from tacit.methods.suppress.algorithms.auto import run as suppress
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search as SuppressSearch

@@ -1,4 +1,9 @@
-"""The relaxed master problem: suppress as little as possible subject to the cuts so far."""
+"""The relaxed master problem, its cuts, and the root loop that separates them.
+
+Cuts are sought at the relaxation's own optimum, or between it and a point inside the safe region
+(in-out separation [BenAmeurNeto2007]): with many different weights that needs far fewer cuts.
+Whichever moves the bound is used.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,25 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import Cuts
+from tacit.clock import check_time
+from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.engine.root_loop import RootLoop
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search
-from tacit.problem import Floats, Integers
+from tacit.problem import Booleans, Floats, Integers
+
+_TOO_LARGE = 50_000
+"""From this number of cells on, the relaxation is left alone."""
+_MOST_CUTS = 1500
+"""Cuts that one attacker adds in one round."""
+
+
+def is_too_large(search: Search) -> bool:
+    """Has a table so many cells that no relaxation of it is solved?"""
+    return int(search.secondary.sum()) > _TOO_LARGE
 
 
 class Master(Relaxation):
@@ -152,3 +172,122 @@ class Master(Relaxation):
             upper = 1.0 - self.fixed_out[changed]
             self.set_bounds(changed, lower, upper)
         return len(changed)
+
+
+class Root(RootLoop):
+    """Raises the bound of the relaxation and keeps improving the best pattern."""
+
+    def __init__(self, search: Search, master: Master, constructor: Constructor | None):
+        """Prepare the loop.
+
+        Args:
+            search: The run.
+            master: The relaxation.
+            constructor: Builds patterns along the way; None for the bound alone.
+        """
+        super().__init__(search)
+        self._search = search
+        self._master = master
+        self._constructor = constructor
+        # Everything suppressed is safe if anything is.
+        self._inside = np.ones(len(master.cells))
+        self._best_seen: Booleans | None = None
+        self._is_between = False
+
+    def run(self, *, seconds: float, rounds: float = np.inf) -> bool:
+        """Go on until nothing is violated, progress stalls, or time or rounds are up."""
+        search = self._search
+        # Between the points all cells move a little: flows do not mind, linear programs do.
+        self._is_between = bool(search.structure.in_network[search.problem.sensitive].any())
+        is_open = super().run(seconds=seconds, rounds=rounds)
+        if is_open and not search.should_stop():
+            self.improve()
+        return is_open
+
+    @property
+    def bound(self) -> float:
+        """The relaxation's bound."""
+        return self._master.objective
+
+    def tighten(self) -> bool:
+        """Solve the relaxation; False if nothing better is left."""
+        if not self._master.solve():
+            self._search.nothing_better()
+            return False
+        self._search.raise_bound(self.bound)
+        self._master.fix()
+        return True
+
+    def recall(self) -> bool:
+        """Add cuts of the pool and bridgeless rows that the optimum violates."""
+        y = self._master.y
+        return self._master.recall(y) + self._master.bridgeless(y) > 0
+
+    def change_way(self) -> bool:
+        """Separate the optimum itself from now on."""
+        was_between, self._is_between = self._is_between, False
+        return was_between
+
+    def cut(self) -> bool:
+        """Separate between the inner point and the optimum until they have met, then there."""
+        if not self._is_between:
+            return self._cut_here() > 0
+        self._is_between = self._cut_between()
+        return True
+
+    def _cut_between(self) -> bool:
+        """Separate between the inner point and the optimum; False once they have met."""
+        y = self._master.y
+        self._draw_inside()
+        for _ in range(4):
+            point = 0.5 * y + 0.5 * self._inside
+            if self.cut_off(point):
+                return True
+            self._inside = point
+        return bool(np.abs(self._inside - y).max(initial=0.0) > 1e-3)
+
+    def _cut_here(self) -> int:
+        """Separate the optimum itself, looking for less and less obvious cuts."""
+        for ceiling in (1.0, 0.5, 0.2, 0.08, 0.03):
+            added = self.cut_off(self._master.y, ceiling)
+            if added:
+                return added
+        return 0
+
+    def _draw_inside(self) -> None:
+        """A new best pattern draws the inner point towards it."""
+        best = self._search.best
+        if best is not None and best is not self._best_seen:
+            self._best_seen = best
+            self._inside = 0.5 * self._inside + 0.5 * best[self._master.cells]
+
+    def may_build(self) -> bool:
+        """Whether patterns were built in few rounds only."""
+        return 15 * self._improvements <= self._search.iterations
+
+    def cut_off(self, y: Floats, ceiling: float = 1.0) -> int:
+        """Add cuts that a point violates; returns how many are new."""
+        master = self._master
+        added = 0
+        for rival in self._search.rivals:
+            check_time()
+            cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
+            if len(cuts) > _MOST_CUTS:
+                worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
+                cuts = cuts.take(worst[:_MOST_CUTS])
+            added += master.add_cuts(cuts)
+        return added
+
+    def build(self) -> None:
+        """Build a pattern along the relaxation's suggestion and offer it."""
+        search, master = self._search, self._master
+        if self._constructor is None:
+            return
+        guide = master.full(master.y)
+        seconds = turns.SUPPRESS_CLEAN_UP * search.options.time_limit
+        for threshold in (0.6, 0.9):
+            hidden = self._constructor.construct(guide > threshold, guide)
+            if hidden is not None:
+                search.offer(clean_up(search, hidden, guide, seconds=seconds))
+            if search.should_stop():
+                break

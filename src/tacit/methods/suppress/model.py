@@ -7,9 +7,8 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock, check_time
 from tacit.methods.engine import driver
+from tacit.methods.suppress.algorithms import algorithm
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.proof import Proof
 from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
@@ -63,18 +63,6 @@ class Rival:
 
 class OutgrownError(Exception):
     """The best pattern is so light that weights must be counted in another unit."""
-
-
-_ALGORITHMS = {
-    "auto": ("tacit.methods.suppress.algorithms.auto", "auto"),
-    "branch-and-cut": ("tacit.methods.suppress.algorithms.auto", "branch_and_cut"),
-    "paths": ("tacit.methods.suppress.algorithms.auto", "paths"),
-    "hypercube": ("tacit.methods.suppress.heuristics.hypercubes", "hypercube"),
-    "modular": ("tacit.methods.suppress.algorithms.modular", "modular"),
-    "benders": ("tacit.methods.suppress.algorithms.benders", "classic"),
-    "stabilized": ("tacit.methods.suppress.algorithms.benders", "stabilized"),
-    "monolithic": ("tacit.methods.suppress.algorithms.monolithic", "monolithic"),
-}
 
 
 class Search(driver.Search):
@@ -136,23 +124,17 @@ class Search(driver.Search):
             self.offer(np.zeros(self.problem.cell_count, bool))
             self.raise_bound(0.0)
             return
-        algorithm = self.algorithm()
+        run = algorithm(self.options.algorithm)
         self.may_start_again = True
         while True:
             try:
-                algorithm(self)
+                run(self)
             except OutgrownError:
                 self.start_again()
             else:
                 break
         if self.why_stopped() not in (StopReason.TIME, StopReason.USER):
             self._publish_idle()
-
-    def algorithm(self) -> Callable[[Search], None]:
-        """The algorithm that the user chose, imported when it is needed."""
-        module, name = _ALGORITHMS[self.options.algorithm]
-        found: Callable[[Search], None] = getattr(import_module(module), name)
-        return found
 
     def _publish_idle(self) -> None:
         """Publish what the best pattern suppresses for nothing: cells that cost nothing."""
@@ -270,6 +252,11 @@ class Search(driver.Search):
             self.raise_bound(self.cutoff, "solver")
         else:
             self.stop(StopReason.INFEASIBLE)
+
+    def leave_gap(self) -> None:
+        """Take note that nothing more is tried, although the bound leaves something open."""
+        if self.best is not None and not self.should_stop():
+            self.stop(StopReason.HEURISTIC)
 
     def offer(self, hidden: Booleans) -> bool:
         """Propose a pattern; True if it is safe, allowed and better than the best so far."""

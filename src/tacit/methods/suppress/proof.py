@@ -15,6 +15,7 @@ from scipy import sparse
 from tacit.attack.knowledge import Attacker
 from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
+from tacit.methods.engine import turns
 from tacit.methods.engine.driver import audited, refuted
 from tacit.outcome import StopReason, Suppression
 from tacit.problem import Booleans, Integers, Problem
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
 _MARGIN = 1.25
 """An audit may take so many times as long as the first one."""
-_SLACK_SHARE, _SLACK_SECONDS = 0.03, 0.3
-"""The last audit may go beyond the limit by this share of it, or so many seconds."""
+_SLACK_SECONDS = 0.3
+"""The last audit may always go beyond the limit by so many seconds."""
 
 
 class Proof:
@@ -77,7 +78,7 @@ class Proof:
         if self._hidden is not None and np.array_equal(search.best, self._hidden):
             return
         limit = search.options.time_limit
-        slack = max(_SLACK_SHARE * limit, _SLACK_SECONDS)
+        slack = max(turns.SUPPRESS_LAST_AUDIT * limit, _SLACK_SECONDS)
         with Clock(max(limit - search.seconds, 0.0) + slack):
             self._look()
         if self._hidden is None or not np.array_equal(search.best, self._hidden):

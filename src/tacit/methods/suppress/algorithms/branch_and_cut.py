@@ -1,4 +1,4 @@
-"""Branch and cut: SCIP branches, the attacker separates.
+"""`branch-and-cut`: SCIP branches, the attacker separates [FischettiSalazar2001].
 
 The solver sees only the cells that may still matter, the cuts found at the root, and a condition
 that asks the attacker whenever it needs to know if a pattern is safe.
@@ -13,8 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.clock import check_time
-from tacit.methods.suppress.cuts import Master
+from tacit.methods.engine import turns
+from tacit.methods.suppress.cuts import Master, Root
 from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
@@ -27,6 +29,20 @@ _ROUNDS = 15
 """Rounds of separation at one node below the root."""
 _CEILINGS = (1.0, 0.3, 0.1)
 """How capacities are cut off while cuts are sought; each finds others."""
+
+
+def run(search: Search) -> None:
+    """Tighten the root, then branch."""
+    constructor = Constructor(search)
+    search.observer.on_phase("first pattern")
+    first_pattern(search, constructor)
+    search.observer.on_phase("relaxation")
+    master = Master(search)
+    root = Root(search, master, constructor)
+    root.run(seconds=turns.SUPPRESS_ROOT * search.options.time_limit)
+    if not search.should_stop():
+        search.observer.on_phase("branching")
+        Tree(search, master, constructor).run()
 
 
 class Tree:

@@ -21,12 +21,13 @@ from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import check_time
+from tacit.methods.engine import turns
 from tacit.methods.engine.subtables import Subtables
-from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import CheapestDeviation, Constructor
 from tacit.methods.suppress.heuristics.first_pattern import in_half_the_time
 from tacit.methods.suppress.heuristics.hypercubes import levels
+from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.weights import steering
@@ -43,18 +44,16 @@ _MOST_OVERLAP = 4.5
 """Where cells are in more modules than this on average, there are no parts to speak of."""
 _ROUNDS = 30
 """Modules that do not agree after so many rounds are left to the repair."""
-_EXACT_SHARE = 0.5
-"""From this share of the time on nothing is solved exactly any more."""
 _MODULE_SECONDS = 10.0
 _GAP = 1e-4
 _GROWN = 1 + 1e-6
 """Levels that differ by less than this are the same."""
 
 
-def modular(search: Search) -> None:
+def run(search: Search) -> None:
     """Protect module by module until all agree, repair, clean up."""
     protect_by_modules(search)
-    conclude(search)
+    search.leave_gap()
 
 
 def protect_by_modules(search: Search, *, clean_up_seconds: float = np.inf) -> None:
@@ -62,7 +61,7 @@ def protect_by_modules(search: Search, *, clean_up_seconds: float = np.inf) -> N
     modules = _Modular(search)
     with in_half_the_time(search):
         modules.protect()
-    finish(search, modules.hidden, clean_up_seconds=clean_up_seconds)
+    repair_and_clean_up(search, modules.hidden, clean_up_seconds=clean_up_seconds)
 
 
 @dataclasses.dataclass(eq=False)
@@ -167,7 +166,7 @@ class _Modular:
             singleton=np.where(lonely, problem.singleton[cells], -1),
         )
         options = SuppressOptions(
-            time_limit=max(1e-3, min(_MODULE_SECONDS, 0.5 * search.seconds_left)),
+            time_limit=max(1e-3, min(_MODULE_SECONDS, turns.SUPPRESS_MODULE * search.seconds_left)),
             gap=_GAP,
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
@@ -186,13 +185,13 @@ class _Modular:
 
     def _solve(self, module: _Module, part: Search) -> None:
         """Protect a small module or a network at its own cost."""
-        from tacit.methods.suppress.algorithms.auto import branch_and_cut
+        from tacit.methods.suppress.algorithms import branch_and_cut
 
         cells = module.cells
         needed = self.need[:, cells].copy()
-        late = self._search.seconds > _EXACT_SHARE * self._search.options.time_limit
+        late = self._search.seconds > turns.SUPPRESS_EXACT_MODULES * self._search.options.time_limit
         if len(cells) <= _SMALL and not late:
-            branch_and_cut(part)
+            branch_and_cut.run(part)
             hidden = part.best
         else:
             hidden = Constructor(part).construct()

@@ -27,7 +27,7 @@ from tacit.tolerances import FAR_NEARBY
 _MOST_ENTRIES = 20_000_000
 
 
-def monolithic(search: Search) -> None:
+def run(search: Search) -> None:
     """Solve the compact model."""
     deviations = _deviations(search)
     _refuse_too_large(deviations)

@@ -6,6 +6,7 @@ import numpy as np
 
 from tacit.attack.reach import Requests
 from tacit.clock import Clock
+from tacit.methods.engine import turns
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search
@@ -14,8 +15,6 @@ from tacit.problem import Booleans
 
 _BY_MODULES = 8000
 """From this number of cells on, tables that are no networks are first protected by modules."""
-_MENDING = 0.7
-"""The share of the time left that may go into hypercubes before all cells are suppressed."""
 
 
 def obstacles(search: Search) -> list[str]:
@@ -77,7 +76,7 @@ def is_large(search: Search) -> bool:
 
 def in_half_the_time(search: Search) -> Clock:
     """A clock for the first pattern of a large table: later on anything safe will do."""
-    left = search.seconds_left - 0.5 * search.options.time_limit
+    left = search.seconds_left - turns.SUPPRESS_CONSTRUCTION * search.options.time_limit
     # Without a limit there is no half of it.
     return Clock(max(left, 0.0) if np.isfinite(left) else np.inf)
 
@@ -124,7 +123,7 @@ def anything_safe(search: Search, constructor: Constructor) -> None:
 
     begun = constructor.unfinished
     hidden: Booleans | None = None
-    with Clock(_MENDING * search.seconds_left):
+    with Clock(turns.SUPPRESS_HYPERCUBES * search.seconds_left):
         cubes = hypercube_pattern(search, Subtables.of(search.problem))
         hidden = constructor.construct(cubes | begun)
     for pattern in (hidden, search.sensitive | search.secondary):

@@ -11,19 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.engine.subtables import Subtables
-from tacit.methods.suppress.finish import conclude, finish
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 
 _AT_ONCE = 1000
-
-
-def hypercube(search: Search) -> None:
-    """Protect by hypercubes, repair, clean up."""
-    hidden = hypercube_pattern(search, Subtables.of(search.problem))
-    finish(search, hidden)
-    conclude(search)
 
 
 def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
