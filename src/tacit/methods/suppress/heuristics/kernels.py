@@ -2,7 +2,8 @@
 
 Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
 of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
-arcs that may carry less while it is asked by `limit_start`, `limit_arc`, `limit_up`, `limit_down`.
+arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`, `limit_arc`,
+`limit_up`, `limit_down`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def protect_by_paths(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
     limit_start: npt.NDArray[np.int64],
     limit_arc: npt.NDArray[np.int64],
     limit_up: npt.NDArray[np.float64],
@@ -71,8 +73,10 @@ def protect_by_paths(
             else:
                 residual[2 * arc] = 0.0
                 residual[2 * arc + 1] = 0.0
-        limits = range(limit_start[request], limit_start[request + 1])
-        for entry in limits:
+        begin, end = 0, 0
+        if limited[request] >= 0:
+            begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+        for entry in range(begin, end):
             arc = limit_arc[entry]
             residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
             residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
@@ -106,7 +110,7 @@ def protect_by_paths(
             if not hidden[arc]:
                 residual[2 * arc] = up[arc]
                 residual[2 * arc + 1] = down[arc]
-        for entry in limits:
+        for entry in range(begin, end):
             arc = limit_arc[entry]
             if not hidden[arc]:
                 residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
@@ -204,6 +208,7 @@ def publish_again(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
     limit_start: npt.NDArray[np.int64],
     limit_arc: npt.NDArray[np.int64],
     limit_up: npt.NDArray[np.float64],
@@ -282,11 +287,13 @@ def publish_again(
             source, sink = head[own], tail[own]
             if sides[request] < 0:
                 source, sink = sink, source
-            limits = range(limit_start[request], limit_start[request + 1])
-            for entry in limits:
-                limited = limit_arc[entry]
-                residual[2 * limited] = min(residual[2 * limited], limit_up[entry])
-                residual[2 * limited + 1] = min(residual[2 * limited + 1], limit_down[entry])
+            begin, end = 0, 0
+            if limited[request] >= 0:
+                begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+            for entry in range(begin, end):
+                tight = limit_arc[entry]
+                residual[2 * tight] = min(residual[2 * tight], limit_up[entry])
+                residual[2 * tight + 1] = min(residual[2 * tight + 1], limit_down[entry])
             sent, touched_count = send(
                 first,
                 link,
@@ -318,10 +325,10 @@ def publish_again(
                     used += 1
                 residual[2 * moved] = capacity[2 * moved]
                 residual[2 * moved + 1] = capacity[2 * moved + 1]
-            for entry in limits:
-                limited = limit_arc[entry]
-                residual[2 * limited] = capacity[2 * limited]
-                residual[2 * limited + 1] = capacity[2 * limited + 1]
+            for entry in range(begin, end):
+                tight = limit_arc[entry]
+                residual[2 * tight] = capacity[2 * tight]
+                residual[2 * tight + 1] = capacity[2 * tight + 1]
             if number >= 0 and sent < targets[request]:
                 fine = False
                 offender = request
