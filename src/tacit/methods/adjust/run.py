@@ -18,6 +18,7 @@ from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver,
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Units, decimals_of, in_fine_units, in_units
+from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, audited, driven, refuted
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
@@ -228,7 +229,7 @@ class _Run:
         return driven(lambda: search, "adjust", self.options, self.clock)
 
 
-class _UnitSearch(Search):
+class _UnitSearch(Search, driver.Search):
     """A search for a table of whole units, or for any.
 
     Attributes:

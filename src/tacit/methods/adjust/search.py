@@ -18,7 +18,7 @@ from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.adjust.units import Units
 from tacit.methods.adjust.whole import made_whole
-from tacit.methods.engine import driver
+from tacit.methods.engine.progress import Progress
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 
@@ -33,7 +33,7 @@ _LAST = 0.05
 """Share of the time for a last attempt at that."""
 
 
-class Search(driver.Search):
+class Search(Progress):
     """The state of one run.
 
     Attributes:

@@ -17,6 +17,7 @@ from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
+from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
 from tacit.methods.intervals.options import Algorithm
@@ -120,14 +121,14 @@ def combined(
         return infeasible("combined", chosen, hopeless)
     observer = observer or Observer()
 
-    def prepare() -> Search:
+    def prepare() -> _Run:
         model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
         return _Run(model, chosen, observer, clock)
 
     return drive(prepare, "combined", chosen, observer, clock)
 
 
-class _Run(Search):
+class _Run(Search, driver.Search):
     """One call of `combined`."""
 
     def obstacles(self) -> list[str]:

@@ -29,6 +29,7 @@ class Progress:
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stop_reason: Why the search ended, where somebody has told; see `why_stopped`.
+        reasons: Why there is nothing to find, once that is known.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Progress:
         self.cut_count = 0
         self.iterations = 0
         self.stop_reason: StopReason | None = None
+        self.reasons: list[str] = []
         self._recomputed = bound
         self._trace: list[TracePoint] = []
 

@@ -13,6 +13,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
+from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.methods.intervals.ends import MOST_MULTIPLES
@@ -114,13 +115,13 @@ def intervals(
         return infeasible("intervals", chosen, hopeless)
     observer = observer or Observer()
 
-    def prepare() -> Search:
+    def prepare() -> _Run:
         return _Run(IntervalsModel(problem, weight, *cells, attackers), chosen, observer, clock)
 
     return drive(prepare, "intervals", chosen, observer, clock)
 
 
-class _Run(Search):
+class _Run(Search, driver.Search):
     """One call of `intervals`."""
 
     def obstacles(self) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
-from tacit.methods.engine import driver
+from tacit.methods.engine.progress import Progress
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer
@@ -29,7 +29,7 @@ _TIGHTENING = 0.1
 """At most this share of the time is kept for cutting intervals back to what can be deduced."""
 
 
-class Search(driver.Search):
+class Search(Progress):
     """The state of one run.
 
     Attributes:

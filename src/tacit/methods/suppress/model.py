@@ -25,7 +25,7 @@ from tacit.methods.suppress.proof import Proof
 from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
 from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
-from tacit.outcome import BoundSource, StopReason
+from tacit.outcome import BoundSource, StopReason, Suppression
 from tacit.problem import Booleans, Integers, Problem
 
 
@@ -79,9 +79,8 @@ class Search(driver.Search):
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
         known: Deviations that were known to show it safe when it was found.
-        proof: Has patterns audited; None for searches within a search.
+        proof: Has patterns audited.
         may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
-        reasons: Why no pattern is safe, once that is known.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
     """
@@ -113,8 +112,7 @@ class Search(driver.Search):
         self.known: list[Witness] = []
         self.may_start_again = False
         self._is_settled = False
-        self.proof: Proof | None = None
-        self.reasons: list[str] = []
+        self.proof = Proof(self)
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
 
@@ -149,24 +147,21 @@ class Search(driver.Search):
 
     def conclude(self) -> driver.Result | None:
         """The best pattern that was audited in time."""
-        assert self.proof is not None
         self.proof.last()
         if self.best is None:
             return None
-        solution = self.proof.solution(self.best)
-        return driver.Result(solution, self.objective, self.proof.audit)
+        return driver.Result(Suppression(self.best), self.objective, self.proof.audit)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
         """What to say without a pattern."""
-        assert self.proof is not None
         if self.stop_reason is StopReason.INFEASIBLE:
             return "no pattern meets all conditions at once, the number of cells included", ()
-        whole = self.proof.whole
-        exposed = self.proof.sensitive(self.unprotected)
+        assert self.case is not None
+        given, exposed = self.case.given, self.case.sensitive(self.unprotected)
         return (
-            f"{len(exposed)} of {len(whole.sensitive)} sensitive cells were still exposed or not "
-            f"looked at: {whole.name_cells(exposed)}"
-        ), exposed.tolist()
+            f"{len(exposed)} of {len(given.sensitive)} sensitive cells were still exposed or not "
+            f"looked at: {given.name_cells(exposed)}"
+        ), self.unprotected.tolist()
 
     def _count_in(self, unit: float, most: float = np.inf) -> None:
         """Count weights in a unit; those above what is of interest are cut off."""
@@ -271,7 +266,7 @@ class Search(driver.Search):
         if self.may_start_again and self._is_settled and is_outgrown(loss, self._step):
             raise OutgrownError
         self.better(objective)
-        if is_first and self.proof is not None:
+        if is_first and self.case is not None:
             self.proof.first()
         return True
 
