@@ -13,7 +13,7 @@ violated cut with coefficients cut off at the level whenever there is one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Requests, SparseRows
+from tacit.attack.reach import Requests, SparseRows, within
 from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -160,7 +160,8 @@ class Separator:
         Args:
             y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
             requests: Cells, sides and levels to look at; by default all of the problem's,
-                sliding levels included.
+                sliding levels included. Cells that are limited in a request contribute to its
+                cut no more than that.
             ceiling: The share of the level at which capacities of cells that are not fully
                 suppressed are cut off. Below 1 other cuts come into view: those in which
                 fully suppressed cells already provide most of the level.
@@ -172,11 +173,41 @@ class Separator:
         for number, cells, d in self._multipliers(
             asked, self.up, self.down, asked.targets * ceiling, y
         ):
-            charge = self._charge(cells, d, float(asked.targets[number]))
+            charge = self._charge(cells, d, float(asked.targets[number]), asked, number)
             rows = self._strengthened(cells, charge, y)
             found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
         if requests is None:
-            found += self._sliding_cuts(y)
+            cells, levels = self.sliding()
+            found += self._sliding_cuts(y, Requests(cells, np.ones(len(cells), np.int64), levels))
+        return self._violated(found, y)
+
+    def _charge(
+        self, cells: Integers, d: Floats, level: float, requests: Requests, number: int
+    ) -> Floats:
+        """What each cell can contribute to the level of a request, as a share of it."""
+        room = np.where(d > 0, self.up[cells], self.down[cells])
+        if requests.limits is not None:
+            same = np.full(len(cells), number)
+            room = np.minimum(room, requests.limits.at(same, cells, d > 0))
+        room = room / level
+        # No strengthened cut distinguishes more than this from infinity.
+        return np.abs(d) * np.minimum(room, 1e6)
+
+    def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
+        return strengthened(cells, charge, y[cells], self._always[cells])
+
+    def sliding_cuts(self, y: Floats, requests: Requests) -> Cuts:
+        """Violated cuts for sliding levels, of which those of one attacker may differ from others'.
+
+        Args:
+            y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
+            requests: Cells with their sliding levels as targets; sides do not matter.
+        """
+        y = np.clip(y, 0.0, 1.0)
+        y[self.problem.sensitive] = 1.0
+        return self._violated(self._sliding_cuts(y, requests), y)
+
+    def _violated(self, found: list[tuple[SparseRow, int, int]], y: Floats) -> Cuts:
         matrix = SparseRows(len(found), self.problem.cell_count)
         for number, ((cells, coefficients), _, _) in enumerate(found):
             matrix.put(number, cells, coefficients)
@@ -187,32 +218,29 @@ class Separator:
         )
         return cuts.take(cuts.violation(y) > VIOLATION)
 
-    def _charge(self, cells: Integers, d: Floats, level: float) -> Floats:
-        """What each cell can contribute to the level, as a share of it."""
-        room = np.where(d > 0, self.up[cells], self.down[cells]) / level
-        # No strengthened cut distinguishes more than this from infinity.
-        return np.abs(d) * np.minimum(room, 1e6)
-
-    def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
-        return strengthened(cells, charge, y[cells], self._always[cells])
-
-    def _sliding_cuts(self, y: Floats) -> list[tuple[SparseRow, int, int]]:
+    def _sliding_cuts(self, y: Floats, asked: Requests) -> list[tuple[SparseRow, int, int]]:
         """Cuts for sliding levels: what both sides charge together (3.16)."""
         found: list[tuple[SparseRow, int, int]] = []
-        for cell, level in zip(*(each.tolist() for each in self.sliding()), strict=True):
-            rise, fall = self.own_room(cell)
-            own = (min(rise, level), min(fall, level))
-            pair = Requests.both_sides(np.array([cell]), own[0], own[1])
-            pair = pair.positive()
+        for place in range(len(asked)):
+            cell, level = int(asked.cells[place]), float(asked.targets[place])
+            limits = None if asked.limits is None else asked.limits.take(np.array([place]))
+            either = Requests.both_sides(np.array([cell]), level, level, limits)
+            room = np.array(self.own_room(cell))
+            if limits is not None:
+                here = np.zeros(2, np.int64)
+                room = np.minimum(room, limits.at(here, np.full(2, cell), np.array([True, False])))
+            own = np.minimum(room, level)
+            pair = replace(either, targets=own).positive()
             charge = np.zeros(self.problem.cell_count)
             settled = own[0] + own[1]
             caps = np.full(len(pair), level)
             for number, cells, d in self._multipliers(pair, self.up, self.down, caps, y):
-                charge[cells] += self._charge(cells, d, level)
+                charge[cells] += self._charge(cells, d, level, pair, number)
                 # The other side gets as far as the cell's own bound: count it as that.
                 settled -= own[0] if pair.sides[number] > 0 else own[1]
             rest = 1.0 - settled / level
-            if charge.any() and rest > 0:
+            # Without any cell to charge this says that the level is out of reach.
+            if rest > VIOLATION:
                 cells = np.flatnonzero(charge)
                 rows = self._strengthened(cells, charge[cells] / rest, y)
                 found += [(row, cell, 0) for row in rows]
@@ -292,6 +320,7 @@ class Separator:
         assert network is not None
         cells = np.flatnonzero(self.structure.in_network)
         arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
+        limits = requests.limits
         # Arcs that carry nothing slow the search for paths down; the asked arcs must be there.
         carrying = share[cells] > 0
         carrying[arc] = True
@@ -299,6 +328,10 @@ class Separator:
         part = network.restricted(arcs)
         place = np.cumsum(carrying)[arc] - 1
         inner = cells[arcs]
+        if limits is not None:
+            number = np.full(len(up), -1, np.int64)
+            number[inner] = np.arange(len(inner))
+            limits = limits.numbered_by(number)
         targets = requests.targets * (1 - VIOLATION)
         for start in range(0, len(requests), _FLOWS_AT_ONCE):
             some = slice(start, start + _FLOWS_AT_ONCE)
@@ -315,6 +348,7 @@ class Separator:
                 caps[some],
                 share[inner],
                 share[inner] > _FULLY,
+                None if limits is None else limits.take(some),
             )
             for position in np.flatnonzero(amount < targets[some]).tolist():
                 inside = cut[position].astype(np.int8)
@@ -373,8 +407,12 @@ class _LinearSeparator:
                 # The cell cannot move at all: no relation needs to be charged.
                 yield number, np.zeros(self._structure.A.shape[0])
                 continue
-            lower = -np.minimum(down, np.where(full, np.inf, cap)) * share / level
-            upper = np.minimum(up, np.where(full, np.inf, cap)) * share / level
+            limited, rise, fall = requests.limited(number)
+            inside = where[limited] >= 0
+            here = (where[limited[inside]], rise[inside], fall[inside])
+            above, below = within(up, down, here)
+            lower = -np.minimum(below, np.where(full, np.inf, cap)) * share / level
+            upper = np.minimum(above, np.where(full, np.inf, cap)) * share / level
             np.maximum(lower, -1e3, out=lower)
             np.minimum(upper, 1e3, out=upper)
             lower[column], upper[column] = -np.inf, np.inf

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches, Requests
+from tacit.attack.reach import Limits, Reaches, Requests
 from tacit.errors import TacitError
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.tolerances import EVIDENCE
@@ -58,6 +58,7 @@ class Rooms:
         cells: The cell of each claim.
         sides: Its side.
         own: How far the cell of each claim may itself move to its side.
+        limits: Cells that may move less far in some of the claims; None if there are none.
     """
 
     up: Floats
@@ -65,6 +66,7 @@ class Rooms:
     cells: Integers
     sides: Integers
     own: Floats
+    limits: Limits | None = None
 
     @classmethod
     def of(
@@ -74,6 +76,7 @@ class Rooms:
         attacker: Attacker,
         cells: Integers,
         sides: Integers,
+        limits: Limits | None = None,
     ) -> Rooms:
         """The rooms that an attacker leaves.
 
@@ -83,23 +86,29 @@ class Rooms:
             attacker: Who is attacking.
             cells: The cell of each claim.
             sides: Its side.
+            limits: Cells that may move less far in some of the claims.
         """
         told = attacker.learn(problem, knowledge)
         raised = sides > 0
         alone = np.where(raised, told.up[cells], told.down[cells])
         free = np.where(raised, knowledge.up[cells], knowledge.down[cells])
         own = np.where(attacker.reopened(problem)[cells], free, alone)
-        return cls(told.up, told.down, cells, sides, own)
+        return cls(told.up, told.down, cells, sides, own, limits)
 
     def take(self, claims: Any) -> Rooms:
         """The rooms of some of the claims."""
-        return Rooms(self.up, self.down, self.cells[claims], self.sides[claims], self.own[claims])
+        limits = None if self.limits is None else self.limits.take(claims)
+        own = self.own[claims]
+        return Rooms(self.up, self.down, self.cells[claims], self.sides[claims], own, limits)
 
     def at(self, claim: npt.NDArray[Any], cell: npt.NDArray[Any], rises: Booleans) -> Floats:
         """The room of cells in claims, upwards where they rise and else downwards."""
         room = np.where(rises, self.up[cell], self.down[cell])
         asked = (cell == self.cells[claim]) & (rises == (self.sides[claim] > 0))
-        return np.asarray(np.where(asked, self.own[claim], room))
+        room = np.where(asked, self.own[claim], room)
+        if self.limits is not None:
+            room = np.minimum(room, self.limits.at(claim, cell, rises))
+        return np.asarray(room)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +153,7 @@ class Evidence:
         knowledge: Knowledge,
         attacker: Attacker | None = None,
         *,
+        limits: Limits | None = None,
         tolerance: float = EVIDENCE_TOLERANCE,
     ) -> None:
         """Verify every claim from scratch.
@@ -152,13 +162,18 @@ class Evidence:
             problem: The true table.
             knowledge: What everyone knows from the publication.
             attacker: Who is attacking; by default someone who knows nothing more.
+            limits: Cells that may move less far in some of the claims.
             tolerance: What a claimed table may miss in all, as a share of the claimed amount.
 
         Raises:
             EvidenceError: Some claim does not hold.
         """
         refused = self.refused(
-            problem, knowledge, attacker or Attacker.external(), tolerance=tolerance
+            problem,
+            knowledge,
+            attacker or Attacker.external(),
+            limits=limits,
+            tolerance=tolerance,
         )
         if refused.any():
             cells = np.unique(self.cells[refused])
@@ -175,6 +190,7 @@ class Evidence:
         knowledge: Knowledge,
         attacker: Attacker,
         *,
+        limits: Limits | None = None,
         tolerance: float = EVIDENCE_TOLERANCE,
     ) -> Booleans:
         """The claims that are not shown; see `check`."""
@@ -185,7 +201,7 @@ class Evidence:
         is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
         if is_wrong:
             return np.ones(count, bool)
-        rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides)
+        rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides, limits)
         refused = np.abs(self.sides) != 1
         refused |= ~tables_hold(problem, rooms, self.amount, self.deviations, tolerance)
         # The other way round not-a-number would pass.
@@ -311,7 +327,10 @@ def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[A
             open_ended[doubtful] = size[doubtful] > np.asarray(allowed).ravel()
         entry, error_row, _ = entries_of(blur)
         either = np.stack(
-            [rooms.at(rounded[error_row], entry.indices, np.full(entry.nnz, up)) for up in (1, 0)]
+            [
+                rooms.at(rounded[error_row], entry.indices, np.full(entry.nnz, up))
+                for up in (True, False)
+            ]
         )
         either = np.where(np.isinf(either), 0.0, either).max(axis=0)
         shown[rounded] = np.bincount(error_row, entry.data * either, minlength=len(rounded))

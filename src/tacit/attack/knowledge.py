@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -230,7 +230,7 @@ class Attacker:
         up = np.where(free, knowledge.up[requests.cells], told.up[requests.cells])
         down = np.where(free, knowledge.down[requests.cells], told.down[requests.cells])
         own = np.where(requests.sides > 0, up, down)
-        return Requests(requests.cells, requests.sides, requests.targets, own)
+        return replace(requests, own=own)
 
 
 def attackers_of(

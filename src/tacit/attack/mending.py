@@ -23,7 +23,7 @@ from tacit.attack.evidence import (
     tables_hold,
 )
 from tacit.attack.least_moves import LeastMoves
-from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Reaches, SparseRows
+from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Limits, Reaches, SparseRows
 from tacit.clock import check_time
 from tacit.problem import Floats, Integers, Problem, component_labels
 from tacit.solver.highs import HighsModel
@@ -171,6 +171,7 @@ class _Mender:
         if number < 0:
             return None
         up, down = rooms.up[cell], rooms.down[cell]
+        limited = (rooms.limits or Limits.none(len(rooms.cells))).of(claim)
         is_usual = rooms.own[claim] == (up if side > 0 else down)
         if is_usual and number in self._models:
             cells, model = self._models[number]
@@ -184,7 +185,9 @@ class _Mender:
             model = LeastMoves(part, ups, downs, HighsModel)
             if is_usual:
                 self._models[number] = cells, model
-        x = model.deviation(int(np.searchsorted(cells, cell)), side, target)
+        _, here, there = np.intersect1d(cells, limited[0], return_indices=True)
+        nearby = (here, limited[1][there], limited[2][there])
+        x = model.deviation(int(np.searchsorted(cells, cell)), side, target, nearby)
         if x is None:
             return None
         moving = np.flatnonzero(x)

@@ -83,6 +83,10 @@ class Suggestions:
             far = side * np.where(entry >= 0, x.data[entry] if x.nnz else 0.0, 0.0)
             met = (entry >= 0) & (far >= requests.targets[numbers] * (1 - TOLERANCE))
             found[numbers[met]] = row[entry[met]]
+        if requests.limits is not None:
+            shown = np.flatnonzero(found >= 0)
+            kept = requests.limits.take(shown).kept(x, found[shown])
+            found[shown[~kept]] = -1
         return found
 
     def reach(

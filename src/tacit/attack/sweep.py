@@ -123,7 +123,8 @@ class Attack:
             return
         up, down = self.shrunk.up, self.shrunk.down
         part = requests.take(index)
-        rooms = Rooms(up, down, part.cells, part.sides, part.capacity(up, down))
+        own = part.capacity(up, down)
+        rooms = Rooms(up, down, part.cells, part.sides, own, part.limits)
         shown = limits_shown(self._problem, rooms, sparse.csr_array(proofs[index]))
         limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
@@ -153,10 +154,12 @@ class Attack:
         requests: Requests,
         executor: Executor | None,
     ) -> Iterator[Reaches]:
-        local = [
-            requests.take(index).renumbered(np.searchsorted(component.cells, requests.cells[index]))
-            for component, index in chunks
-        ]
+        number = np.full(len(self.shrunk.place), -1, np.int64)
+        local = []
+        for component, index in chunks:
+            number[component.cells] = np.arange(len(component.cells))
+            local.append(requests.take(index).numbered_by(number))
+            number[component.cells] = -1
         if executor is not None:
             futures = [
                 executor.submit(solve_chunk, component, part, self._solver)

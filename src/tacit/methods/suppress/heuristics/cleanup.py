@@ -401,7 +401,7 @@ class FlowGuard:
         self._cells, self._network, self._where = _hidden_network(search, hidden)
         self._up = rival.separator.up[self._cells].copy()
         self._down = rival.separator.down[self._cells].copy()
-        self._requests = requests.renumbered(self._where[requests.cells])
+        self._requests = requests.numbered_by(self._where)
         self._uses = _Uses(len(self._cells), len(requests))
         self._share = np.ones(len(self._cells))
         self._cell = -1
