@@ -7,6 +7,7 @@ protection levels. Nothing here knows where the numbers came from.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -235,6 +236,14 @@ class Problem:
                 changes.setdefault(name, None)
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return type(self)(**{**fields, **changes})
+
+    def with_insiders(self, insiders: Insiders | None) -> Self:
+        """The same problem, arrays shared, with these contributors as attackers or with none."""
+        if insiders is not None:
+            insiders.expect(self.cell_count, len(self.sensitive))
+        changed = copy.copy(self)
+        object.__setattr__(changed, "insiders", insiders)
+        return changed
 
     def residual(self, values: Floats | None = None) -> Floats:
         """`A x - b` for the given cell values, by default the true ones."""

@@ -15,7 +15,7 @@ import numpy as np
 from tacit.errors import HierarchyError, InputError, StoppedError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape
-from tacit.microdata.contributions import Tally
+from tacit.microdata.contributions import Tally, listed_count
 from tacit.microdata.report import Finding, MicrodataError, TabulationReport, refuse
 from tacit.microdata.sources import Files, SparkFrame, recognise
 from tacit.microdata.specification import Specification, flat_hierarchy
@@ -301,10 +301,13 @@ def _tabulate(
         if specification.keep_empty:
             leaf_keys = np.arange(math.prod(leaf_shape(dimensions)))
         cells = Cells.above(room.dimensions, leaf_keys)
+        listed = 0
+        if specification.lists_contributors:
+            listed = listed_count(specification.top, cells.grid.cell_count, microdata.record_count)
         tallies = {
             name: Tally(
                 cells,
-                top=specification.top if specification.keeps_top else 0,
+                top=listed,
                 shadow=specification.shadow is not None,
                 weight=specification.weight is not None,
                 holding=specification.holding is not None,
@@ -324,7 +327,7 @@ def _tabulate(
     return {
         name: tally.table(
             microdata.backend,
-            with_top=specification.keeps_top,
+            top=specification.top if specification.keeps_top else 0,
             with_empty=specification.keep_empty,
         )
         for name, tally in tallies.items()

@@ -89,9 +89,13 @@ class Specification:
 
     @property
     def keeps_top(self) -> bool:
+        """Whether the table shows the largest contributions."""
+        return self.top > 0 and self.lists_contributors
+
+    @property
+    def lists_contributors(self) -> bool:
         """Whether largest contributions say anything: not where each record counts for one."""
-        counts_only = not self.values and self.shadow is None and self.owner is None
-        return self.top > 0 and not counts_only
+        return bool(self.values) or self.shadow is not None or self.owner is not None
 
     def refuse_missing_columns(
         self, present: Mapping[str, object] | tuple[str, ...], advice: str | None = None

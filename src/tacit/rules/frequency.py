@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tacit.errors import InputError, TableError, first_few
+from tacit.insiders import LevelsAgainst
 from tacit.problem import Booleans
 from tacit.rules.rule import (
     PercentRule,
@@ -20,7 +21,7 @@ from tacit.rules.rule import (
     refuse_cells,
 )
 from tacit.table import Table
-from tacit.table.judging import Verdict
+from tacit.table.judging import Pairs, Verdict
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,10 @@ class SmallCounts(SensitivityRule):
             return self.verdict(cells, self.percent * value[cells] / 100)
         return self.verdict(cells, value[cells], self.minimum - value[cells])
 
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """A respondent shall not be able to exclude that there is nobody else, or enough others."""
+        return pairs.capped() if self.percent is None else pairs.percentage()
+
 
 @dataclass(frozen=True)
 class GroupDisclosure(SensitivityRule):
@@ -176,6 +181,10 @@ class GroupDisclosure(SensitivityRule):
         lower = np.minimum(self.level, value)
         upper = np.where(value == 0, self.level, 0.0)
         return self.verdict(cells, lower, upper)
+
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """As many respondents in another cell as for readers, but for the one who attacks."""
+        return pairs.capped()
 
 
 def _refuse_negative(table: Table, rule: SensitivityRule) -> None:

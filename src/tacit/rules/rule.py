@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from tacit.errors import InputError, TableError
+from tacit.insiders import LevelsAgainst
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import CellStatus, Table
-from tacit.table.judging import OVERRIDDEN, SEPARATOR, Levels, Verdict
+from tacit.table.judging import OVERRIDDEN, SEPARATOR, Levels, Pairs, Verdict
 from tacit.table.labels import name_cells
 
 
@@ -55,7 +57,13 @@ class SensitivityRule:
         """What the rule is called among the reasons of a cell."""
         return self.name or self.title
 
-    def verdict(self, cells: Integers, lower: Floats, upper: Floats | None = None) -> Verdict:
+    def verdict(
+        self,
+        cells: Integers,
+        lower: Floats,
+        upper: Floats | None = None,
+        facts: Mapping[str, Floats] | None = None,
+    ) -> Verdict:
         """The verdict that some cells are sensitive; both levels are the same unless given."""
         return Verdict(
             reason=self.reason,
@@ -63,7 +71,21 @@ class SensitivityRule:
             lower=lower,
             upper=lower if upper is None else upper,
             levels=self.levels,
+            rule=self,
+            facts=facts or {},
         )
+
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """How much is to stay uncertain of a cell to a contributor, which knows its own figure.
+
+        What must stay secret is what others contribute, so the level is the percentage of that;
+        rules that are about something else say so themselves. Nothing above the level against
+        readers is ever asked for.
+
+        Args:
+            pairs: Cells that the rule found sensitive, each with a contributor who attacks it.
+        """
+        return pairs.percentage()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,17 +10,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
 
 from tacit.errors import InputError, TableError, first_few
 from tacit.hierarchy import Hierarchy
-from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.problem import Booleans, Floats, Problem
 from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
+from tacit.table.contributors import CONTRIBUTOR, HOLDING, Largest, read_largest
 from tacit.table.frames import FrameReader, to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
-from tacit.table.judging import Levels, Reasons, Rule, is_overridden, judged
+from tacit.table.insiders import Choice, insiders_of, respondents
+from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, judged
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
@@ -74,6 +74,11 @@ class Table:
         sliding_level: The sliding protection level of each cell, if given.
         totals: For each dimension the code that stands for everything.
         backend: The data frame library that `to_frame` uses.
+        contributors: Who the largest contributors are, by internal numbers, if known; no frame
+            or file is made of them.
+        holdings: The same for holdings.
+        verdicts: What rules said of the cells, see `apply`: they tell how much is to stay
+            uncertain to each contributor.
     """
 
     grids: tuple[Grid, ...]
@@ -97,6 +102,9 @@ class Table:
     sliding_level: Floats | None = None
     totals: Mapping[str, str] = None  # type: ignore[assignment]
     backend: str | None = None
+    contributors: Largest | None = None
+    holdings: Largest | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grids", tuple(self.grids))
@@ -121,6 +129,9 @@ class Table:
         self._set("status", status, (n,))
         if self.reason is not None:
             self._set("reason", np.array(self.reason, dtype=object), (n,))
+        for largest in (self.contributors, self.holdings):
+            if largest is not None and len(largest) != n:
+                raise TableError(f"contributors are given for {len(largest)} cells, not for {n}")
 
     def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:
@@ -171,6 +182,8 @@ class Table:
         holding_top: Sequence[str] = (),
         requested: str | None = None,
         top_requested: Sequence[str] = (),
+        top_contributor: Sequence[str] = (),
+        top_holding: Sequence[str] = (),
         status: str | None = None,
         weight: str | None = None,
         lower: str | None = None,
@@ -200,6 +213,9 @@ class Table:
             holding_top: The columns with the largest contributions of holdings.
             requested: The column with the number of contributors who asked for protection.
             top_requested: For each column in `top`, the one that says who asked for protection.
+            top_contributor: For each column in `top`, the one with the contributor's code. It
+                tells what a contributor to several cells knows, and is not kept as it is.
+            top_holding: The same for `holding_top`.
             status: The column with the status, see `CellStatus`.
             weight: The column with the weights.
             lower: The column with the lower bounds that an attacker knows.
@@ -261,12 +277,20 @@ class Table:
                 parts = [reader.numbers(name)[order] for name in names]
                 columns[field] = np.stack(parts, axis=1)
         source = np.arange(len(order))
+        largest: dict[str, Any] = {
+            "contributors": read_largest(reader, CONTRIBUTOR, top, top_contributor, order),
+            "holdings": read_largest(reader, HOLDING, holding_top, top_holding, order),
+        }
         if finest_only:
             _refuse_keys(
                 grid,
                 keys[~is_finest],
                 "cells are totals: {}; give the finest cells only, or read with cells='all'",
             )
+            largest = {
+                field: None if each is None else each.with_totals(grid)
+                for field, each in largest.items()
+            }
             grid, source, columns = totals.sparse_totals(grid, columns)
         else:
             filled = columns["count"] != 0 if count is not None else np.ones(len(keys), bool)
@@ -297,6 +321,7 @@ class Table:
             grids=(grid,),
             status=statuses,
             backend=reader.backend,
+            **largest,
             **columns,
         )
 
@@ -506,16 +531,34 @@ class Table:
         """
         return Table(**linking.link([self, *others], dict(totals or {}), tolerance))
 
-    def problem(self) -> Problem:
+    def problem(self, insiders: Choice = "singletons", coalition: int = 1) -> Problem:
         """The table as algorithms see it.
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
         nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
         be published. Cells with one contributor carry the number of a respondent: a total and the
-        only cell that contributes to it share one, others have their own. It is built once and
-        kept, as neither of the two ever changes.
+        only cell that contributes to it share one, others have their own. It is built once for
+        each choice and kept, as neither of the two ever changes.
+
+        Args:
+            insiders: Which contributors attack besides readers, each knowing its own figures:
+                `singletons`, who are alone in a cell that may be suppressed; `contributors`, all
+                whom the table knows; or `none`. A table that does not know the number of
+                contributors has no insiders.
+            coalition: So many insiders may put together what they know.
+
+        Raises:
+            InputError: There is no such choice.
+            TableError: `contributors` of a table that does not know who contributes.
         """
-        return self._problem
+        if (insiders, coalition) not in self._problems:
+            found = insiders_of(self, self._problem, insiders, coalition)
+            self._problems[insiders, coalition] = self._problem.with_insiders(found)
+        return self._problems[insiders, coalition]
+
+    @cached_property
+    def _problems(self) -> dict[tuple[str, int], Problem]:
+        return {}
 
     @cached_property
     def _problem(self) -> Problem:
@@ -535,7 +578,7 @@ class Table:
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
             overridden=np.flatnonzero(self.overridden),
-            singleton=_respondents(self.relations, self._filled("count", np.nan) == 1),
+            singleton=respondents(self.relations, self._filled("count", np.nan) == 1),
             labels=self.labels,
             **levels,
         )
@@ -545,25 +588,6 @@ class Table:
         if column is None:
             return np.full(self.cell_count, default)
         return np.where(np.isnan(column), default, column)
-
-
-def _respondents(relations: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
-    """Numbers of the respondents of cells with a single one, -1 for all other cells.
-
-    A total with one contributor has the same one as the only part with a contributor: follow
-    the relations down from such totals.
-    """
-    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    is_total = relations.data < 0
-    total = np.full(relations.shape[0], -1, np.int64)
-    total[row[is_total]] = relations.indices[is_total]
-    part = ~is_total & alone[relations.indices] & (total[row] >= 0)
-    part &= alone[total[row]]
-    pairs = (np.ones(int(part.sum()), np.int8), (total[row[part]], relations.indices[part]))
-    graph = sparse.csr_array(pairs, shape=(len(alone), len(alone)))
-    _, label = csgraph.connected_components(graph, directed=False)
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    return np.where(alone, first[inverse], -1)
 
 
 def _refuse_keys(grid: Grid, keys: Iterable[int], text: str) -> None:

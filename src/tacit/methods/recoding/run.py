@@ -11,6 +11,7 @@ from tacit.errors import InputError, TableError
 from tacit.methods.recoding.plan import Plan, Recode, known_dimension, plan_recode
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import Table
+from tacit.table.contributors import Largest
 from tacit.table.grid import Grid
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, Statuses
@@ -112,8 +113,16 @@ class _Merging:
             status=self._statuses(),
             totals=table.totals,
             backend=table.backend,
+            contributors=self._largest(table.contributors),
+            holdings=self._largest(table.holdings),
             **columns,
         )
+
+    def _largest(self, largest: Largest | None) -> Largest | None:
+        """Who the largest contributors are; whoever is in several parts counts once."""
+        if largest is None:
+            return None
+        return largest.grouped(self._kept, self._group, self._count)
 
     def _sums(self, column: Floats) -> Floats:
         return np.bincount(self._group, column[self._kept], self._count).astype(float)
