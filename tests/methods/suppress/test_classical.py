@@ -17,7 +17,7 @@ from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
 from tacit.io.jj import read_jj
 from tacit.methods.suppress.algorithms import monolithic
-from tacit.methods.suppress.model import Rival, Search
+from tacit.methods.suppress.model import AttackerState, Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.subproblems import Subproblems
@@ -275,8 +275,8 @@ def test_loose_compact_model_is_put_right(monkeypatch: pytest.MonkeyPatch) -> No
     """Patterns that only the model holds for safe are ruled out until one is."""
     honest = monolithic._levels
 
-    def loose(search: Search, rival: Rival) -> dict[int, tuple[float, float, float]]:
-        levels = honest(search, rival)
+    def loose(search: Search, state: AttackerState) -> dict[int, tuple[float, float, float]]:
+        levels = honest(search, state)
         return {cell: (0.1 * u, 0.1 * l, 0.1 * s) for cell, (u, l, s) in levels.items()}
 
     monkeypatch.setattr(monolithic, "_levels", loose)

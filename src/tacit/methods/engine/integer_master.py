@@ -1,4 +1,4 @@
-"""The master problem in whole numbers: the cheapest vector that meets the cuts of a relaxation."""
+"""The master problem in integers: the cheapest vector that meets the cuts of a relaxation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class IntegerMaster:
 
     Attributes:
         relaxation: Its columns, costs, bounds, steady rows and cuts.
-        whole: Columns that are whole numbers.
+        integer: Columns that take integers only.
         offset: What every vector costs besides.
         seed: For the solver.
     """
 
     relaxation: Relaxation
-    whole: Booleans
+    integer: Booleans
     offset: float = 0.0
     seed: int = 1
 
@@ -83,7 +83,7 @@ class IntegerMaster:
             lower=(least / unit)[kept],
             upper=(most / unit)[kept],
             cost=(relaxation.cost * unit)[kept] / price,
-            whole=self.whole[kept],
+            whole=self.integer[kept],
             offset=self.offset / price,
             seed=self.seed,
         )
