@@ -24,7 +24,8 @@ from tacit.methods.suppress.subproblems import Subproblems
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 from tests.attack.tables import crossed, flat
 from tests.methods.suppress.tables import (
     ATTACKER_KIND,

@@ -11,7 +11,8 @@ from scipy import sparse
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 
 
 @dataclass(frozen=True, eq=False)

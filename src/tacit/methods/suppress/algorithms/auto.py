@@ -18,7 +18,7 @@ from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 from tacit.tolerances import VIOLATED
 
 _TRIES = 40

@@ -21,7 +21,7 @@ from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.outcome import StopReason
 from tacit.problem import Booleans
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 
 
 def run(search: Search) -> None:

@@ -20,7 +20,7 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 from tacit.solver.scip import Cut, Node, ScipTree
 from tacit.tolerances import VIOLATED
 

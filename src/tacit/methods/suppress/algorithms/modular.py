@@ -31,7 +31,7 @@ from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.weights import steering
-from tacit.observer import Observer
+from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
 from tacit.tolerances import NEGLIGIBLE_MOVE
 
@@ -172,7 +172,7 @@ class _Modular:
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
         )
-        return Search(part, options, self._attackers(cells), _Relay(search))
+        return Search(part, options, self._attackers(cells), Quiet(search))
 
     def _attackers(self, cells: Integers) -> list[Attacker]:
         """The attackers as far as they know something about the cells."""
@@ -263,17 +263,6 @@ class _Deviations(CheapestDeviation):
         moved = np.where(self._column >= 0, x[self._column] * self._ratio, 0.0)
         moved *= side * level / moved[cell]
         return np.where(np.abs(moved) > NEGLIGIBLE_MOVE * level, moved, 0.0)
-
-
-class _Relay(Observer):
-    """Lets the whole search end the search in a module."""
-
-    def __init__(self, search: Search):
-        self._search = search
-
-    def should_stop(self) -> bool:
-        """Is the whole search to stop?"""
-        return self._search.should_stop()
 
 
 def _modules(problem: Problem, subtables: Subtables) -> Iterator[_Module]:

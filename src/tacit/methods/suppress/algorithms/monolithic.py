@@ -22,7 +22,8 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.model import AttackerState, Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 from tacit.tolerances import FAR_NEARBY, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
