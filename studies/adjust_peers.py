@@ -18,7 +18,8 @@ from scipy import sparse
 
 from tacit.outcome import TracePoint
 from tacit.problem import Booleans, Floats, Problem
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 
 
 @dataclass(frozen=True, eq=False)

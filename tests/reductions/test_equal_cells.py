@@ -1,4 +1,4 @@
-"""Merged problems have the optimum of the whole ones, and the way back is exact."""
+"""Merged problems have the optimum of the given ones, and the way back is exact."""
 
 from __future__ import annotations
 

@@ -59,14 +59,14 @@ def cell_mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
 
     Args:
         problem: The table.
-        cells: Cell numbers, or one entry a cell.
+        cells: Cell numbers, or one entry per cell.
         name: What to call them in errors.
     """
     given: npt.NDArray[Any] = np.asarray(cells)
     n = problem.cell_count
     if given.dtype == bool:
         if given.shape != (n,):
-            raise InputError(f"{name} as a mask needs {n} entries, one a cell")
+            raise InputError(f"{name} as a mask needs {n} entries, one per cell")
         return given.copy()
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise InputError(f"{name} must be cell numbers or a mask")

@@ -17,14 +17,15 @@ from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
 from tacit.io.jj import read_jj
 from tacit.methods.suppress.algorithms import monolithic
-from tacit.methods.suppress.model import Rival, Search
+from tacit.methods.suppress.model import AttackerState, Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 from tests.attack.tables import crossed, flat
 from tests.methods.suppress.tables import (
     ATTACKER_KIND,
@@ -275,8 +276,8 @@ def test_loose_compact_model_is_put_right(monkeypatch: pytest.MonkeyPatch) -> No
     """Patterns that only the model holds for safe are ruled out until one is."""
     honest = monolithic._levels
 
-    def loose(search: Search, rival: Rival) -> dict[int, tuple[float, float, float]]:
-        levels = honest(search, rival)
+    def loose(search: Search, state: AttackerState) -> dict[int, tuple[float, float, float]]:
+        levels = honest(search, state)
         return {cell: (0.1 * u, 0.1 * l, 0.1 * s) for cell, (u, l, s) in levels.items()}
 
     monkeypatch.setattr(monolithic, "_levels", loose)

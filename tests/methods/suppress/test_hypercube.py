@@ -151,7 +151,7 @@ def test_levels_are_carried_into_other_subtables() -> None:
         must_publish=must_publish,
     )
     hidden = pattern(problem)
-    # Cells of row A, suppressed to balance row b, need company in rows c or d.
+    # Cells of row A, suppressed to balance row b, need others in rows c or d.
     assert hidden[[4, 5, 7, 8]].all()
     assert hidden[9:].any()
     assert audit(problem, hidden).safe

@@ -171,9 +171,9 @@ def test_respondents_are_judged_like_readers_who_know_their_cells() -> None:
     singleton[problem.sensitive] = np.arange(len(problem.sensitive))
     problem = problem.replace(singleton=singleton)
     search = Search(problem, SuppressOptions(), attackers_of(problem, "respondents"))
-    assert len(search.rivals) == 1 + len(singleton_respondents(problem))
-    assert all(rival.is_plain for rival in search.rivals)
-    assert [np.flatnonzero(rival.closed).tolist() for rival in search.rivals[1:]] == [
+    assert len(search.states) == 1 + len(singleton_respondents(problem))
+    assert all(state.is_plain for state in search.states)
+    assert [np.flatnonzero(state.closed).tolist() for state in search.states[1:]] == [
         [cell] for cell in problem.sensitive.tolist()
     ]
 

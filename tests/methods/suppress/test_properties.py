@@ -399,7 +399,7 @@ def test_levels_beyond_the_bounds_are_explained(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_everything_else_must_be_published(algorithm: str) -> None:
-    """Sensitive cells without any company cannot be protected, and are named."""
+    """Sensitive cells without any other cell that varies cannot be protected, and are named."""
     problem = grid()
     problem = problem.replace(must_publish=~problem.is_sensitive)
     outcome = protect(problem, algorithm)
@@ -412,10 +412,10 @@ def test_everything_else_must_be_published(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_too_little_room_is_explained(algorithm: str) -> None:
-    """Company that can hardly vary does not help; only the cell in need is named."""
+    """Other cells that can hardly vary do not help; only the cell in need is named."""
     problem = grid()
-    room = np.where(problem.is_sensitive, 10000.0, 500.0)
-    problem = problem.replace(lower=problem.value - room, upper=problem.value + room)
+    slack = np.where(problem.is_sensitive, 10000.0, 500.0)
+    problem = problem.replace(lower=problem.value - slack, upper=problem.value + slack)
     outcome = protect(problem, algorithm)
     assert outcome.status is Status.INFEASIBLE
     assert "r2c2" in outcome.message

@@ -157,7 +157,7 @@ def test_a_respondent_may_know_its_own_cell() -> None:
 
 @pytest.mark.parametrize("figure", ["3.3", "3.4", "3.5"])
 def test_worked_examples_with_contributors(figure: str) -> None:
-    """Tables of paper 002 become safe against every largest contributor."""
+    """Tables of [KarlssonOlsson2015] become safe against every largest contributor."""
     example = examples.get(f"002-figure-{figure}")
     assert example.suppressed is not None
     contributions = {

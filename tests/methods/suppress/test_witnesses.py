@@ -28,25 +28,25 @@ def test_what_is_remembered_agrees_with_the_attacker(seed: int) -> None:
 def test_a_remembered_deviation_needs_all_its_cells() -> None:
     """Once one of the moving cells is published, the deviation shows nothing any more."""
     search, _ = started(cube(1))
-    (rival,) = search.rivals
+    (state,) = search.states
     assert search.best is not None
     search.exposed(search.best)
-    request = rival.separator.requests().take(np.array([0]))
-    moving = rival.witnesses.moving(
+    request = state.separator.requests().take(np.array([0]))
+    moving = state.witnesses.moving(
         int(request.cells[0]), int(request.sides[0]), float(request.targets[0]), search.best
     )
     assert moving is not None
-    assert rival.witnesses.show(request, search.best).all()
+    assert state.witnesses.show(request, search.best).all()
     fewer = search.best.copy()
     fewer[moving[-1]] = False
-    assert not rival.witnesses.show(request, fewer).any()
+    assert not state.witnesses.show(request, fewer).any()
 
 
 def test_what_does_not_hold_is_not_remembered() -> None:
     """Deviations that break a relation or a bound, or fall short, are refused."""
     search, _ = started(cube(2))
-    (rival,) = search.rivals
-    witnesses, cell = rival.witnesses, int(search.problem.sensitive[0])
+    (state,) = search.states
+    witnesses, cell = state.witnesses, int(search.problem.sensitive[0])
     A = search.problem.relations
     alone = np.array([cell])
     assert not witnesses.remember(cell, 1, 1.0, alone, np.array([1.0]))
@@ -63,15 +63,15 @@ def test_what_does_not_hold_is_not_remembered() -> None:
 def test_a_stretched_deviation_serves_others() -> None:
     """A small move along a line is stretched to the bounds and meets the targets on it."""
     search, _ = started(cube(3))
-    (rival,) = search.rivals
+    (state,) = search.states
     problem = search.problem
     everything = search.sensitive | search.secondary
-    request = rival.separator.requests().take(np.array([0]))
-    attack = search.attack(rival, everything)
-    table = attack.reach(search.ask(rival, request, everything)).deviations
+    request = state.separator.requests().take(np.array([0]))
+    attack = search.attack(state, everything)
+    table = attack.reach(search.ask(state, request, everything)).deviations
     cells, x = table.indices.astype(np.int64), table.data * 0.01
     both = Requests.both_sides(problem.sensitive, 1e-3, 1e-3)
-    met = rival.witnesses.spread(both, np.ones(len(both), bool), cells, x)
+    met = state.witnesses.spread(both, np.ones(len(both), bool), cells, x)
     assert met[: len(problem.sensitive)][problem.sensitive == request.cells[0]].all()
-    assert rival.witnesses.show(both, everything)[met].all()
-    assert not rival.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()
+    assert state.witnesses.show(both, everything)[met].all()
+    assert not state.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()

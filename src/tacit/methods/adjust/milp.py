@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from tacit.errors import SolverError
@@ -13,10 +11,8 @@ from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import HighsMip, WholeSolution
-
-if TYPE_CHECKING:
-    from tacit.solver.scip import ScipMip
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import Mip, WholeSolution
 
 
 def milp(search: Search) -> None:
@@ -88,9 +84,9 @@ def _solve(search: Search, program: Program, until: float) -> bool:
     return found.status == "optimal"
 
 
-def _mip(search: Search, program: Program) -> HighsMip | ScipMip:
+def _mip(search: Search, program: Program) -> Mip:
     """The programme for the solver that the user chose."""
-    kind: type[HighsMip] | type[ScipMip] = HighsMip
+    kind: type[Mip] = HighsMip
     if search.options.solver == "scip":
         from tacit.solver.scip import ScipMip
 

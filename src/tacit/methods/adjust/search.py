@@ -19,7 +19,7 @@ from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.adjust.units import Units
 from tacit.methods.adjust.whole import made_whole
 from tacit.methods.engine.progress import Progress
-from tacit.observer import Observer
+from tacit.observer import Observer, Quiet
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 
 _SNAP = 1e-6
@@ -172,7 +172,7 @@ class Search(Progress):
 
     def quiet_observer(self) -> Observer:
         """An observer for a part of the search: it may stop, but hears nothing."""
-        return _Quiet(self.observer)
+        return Quiet(self.observer)
 
     def out_of_time(self) -> bool:
         """Is it time to stop, whatever has been reached?"""
@@ -246,14 +246,3 @@ class Search(Progress):
             change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
             z[free] -= np.clip(change, -room[free], room[free])
         return z
-
-
-class _Quiet(Observer):
-    """Asks another observer whether to stop, and keeps everything else to itself."""
-
-    def __init__(self, observer: Observer):
-        self._observer = observer
-
-    def should_stop(self) -> bool:
-        """Whether the other one wants to stop."""
-        return self._observer.should_stop()

@@ -14,12 +14,12 @@ from tacit.errors import SolverError
 from tacit.methods.combined.search import Search
 from tacit.methods.intervals.cutting import auto
 from tacit.methods.intervals.options import EndsOptions
-from tacit.methods.intervals.search import Quiet
 from tacit.methods.suppress.algorithms.auto import run as suppress
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search as SuppressSearch
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Problem
 
 _COMPLETE_GAP = 1e-3

@@ -9,9 +9,8 @@ from tacit.methods.combined.model import CombinedModel, RestrictedModel
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import EndsOptions
-from tacit.methods.intervals.search import Quiet
 from tacit.methods.intervals.search import Search as IntervalsSearch
-from tacit.observer import Observer
+from tacit.observer import Observer, Quiet
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 

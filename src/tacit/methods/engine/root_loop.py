@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from tacit.methods.engine.progress import Progress
+from tacit.tolerances import ROUNDING_NOISE
 
 
 class RootLoop(ABC):
@@ -108,4 +109,4 @@ class RootLoop(ABC):
             return False
         open_gap = min(self._progress.objective, 2 * abs(bound)) - bound
         gained = bound - history[-1 - window]
-        return gained < self.least_gain * max(open_gap, 1e-9 * abs(bound))
+        return gained < self.least_gain * max(open_gap, ROUNDING_NOISE * abs(bound))

@@ -85,7 +85,7 @@ class _Products:
     """Some products with the same number of dimensions.
 
     Attributes:
-        axes: Their axes: the relations through the common total, one column a dimension.
+        axes: Their axes: the relations through the common total, one column per dimension.
         shape: The number of coordinates in each dimension.
         start: Where each grid begins, and the end of the last.
         owner: For each place its product.

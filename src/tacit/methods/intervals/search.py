@@ -14,7 +14,7 @@ from tacit.errors import SolverError
 from tacit.methods.engine.progress import Progress
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.options import EndsOptions
-from tacit.observer import Observer
+from tacit.observer import Observer, Quiet
 from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.tolerances import NEGLIGIBLE
@@ -223,17 +223,6 @@ class Search(Progress):
             some: Booleans = asked > 0
             least = min(least, float(np.min(shares[some] / asked[some], initial=1.0)))
         return least, np.minimum(needed, ends)
-
-
-class Quiet(Observer):
-    """Passes on nothing but the wish to stop: for searches within the search."""
-
-    def __init__(self, observer: Observer):
-        self._observer = observer
-
-    def should_stop(self) -> bool:
-        """Does whoever listens to the whole search want it to stop?"""
-        return self._observer.should_stop()
 
 
 def levels_against(model: IntervalsModel, rival: Rival) -> tuple[Integers, Floats, Floats]:

@@ -20,6 +20,7 @@ from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import INTEGRAL, ROUNDING_NOISE, VIOLATED
 
 _TOO_LARGE = 50_000
 """From this number of cells on, the relaxation is left alone."""
@@ -78,7 +79,7 @@ class Master(Relaxation):
 
     def _side_rows(self) -> tuple[Rows, Floats, Floats]:
         search = self._search
-        rows, needed = search.crowd_rows()
+        rows, needed = search.singleton_rows()
         pattern = abs(search.problem.relations[rows]).sign()
         have = np.asarray(pattern @ search.sensitive.astype(np.float64))
         blocks = [sparse.csr_array(pattern[:, self.cells])]
@@ -97,9 +98,9 @@ class Master(Relaxation):
 
     def full(self, y: Floats) -> Floats:
         """A vector over the secondary cells, extended to all cells."""
-        whole = self._search.sensitive.astype(np.float64)
-        whole[self.cells] = y
-        return whole
+        everywhere = self._search.sensitive.astype(np.float64)
+        everywhere[self.cells] = y
+        return everywhere
 
     def add_cuts(self, cuts: Cuts) -> int:
         """Add protection cuts; returns how many of them were not at work before."""
@@ -107,26 +108,26 @@ class Master(Relaxation):
         return self.add(rows, np.ones(len(cuts)))
 
     def bridgeless(self, y: Floats, most: int = 1000) -> int:
-        """Add violated bridgeless rows: a suppressed cell needs company in each relation.
+        """Add violated bridgeless rows: a suppressed cell needs another one in each relation.
 
         Sensitive cells with a level need it in any safe pattern. Of the other cells with a
         positive weight some best pattern has none that stands alone: it could be published.
         """
         search = self._search
         problem, A = search.problem, search.problem.relations
-        whole = self.full(y)
+        everywhere = self.full(y)
         useful = search.secondary | search.sensitive
         row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-        counted = np.where(useful[A.indices], whole[A.indices], 0.0)
+        counted = np.where(useful[A.indices], everywhere[A.indices], 0.0)
         total = np.bincount(row, counted, minlength=A.shape[0])
-        needs = np.zeros(len(whole), bool)
+        needs = np.zeros(len(everywhere), bool)
         levels = problem.lower_level + problem.upper_level + problem.sliding_level
         needs[problem.sensitive[levels > 0]] = True
-        if len(search.crowd_rows()[0]) == 0:
-            # Otherwise a cell may be suppressed just to keep singletons company.
+        if len(search.singleton_rows()[0]) == 0:
+            # Otherwise a cell may be suppressed just to make up the number beside singletons.
             needs[self.cells[self.cost > 0]] = True
         lonely = 2 * counted - total[row]
-        violated = np.flatnonzero(needs[A.indices] & useful[A.indices] & (lonely > 1e-6))
+        violated = np.flatnonzero(needs[A.indices] & useful[A.indices] & (lonely > VIOLATED))
         violated = violated[np.argsort(-lonely[violated], kind="stable")[:most]]
         columns: list[Integers] = []
         data: list[Floats] = []
@@ -143,9 +144,11 @@ class Master(Relaxation):
             columns.append(here)
             data.append(ones)
             right.append(1.0 if search.sensitive[cell] else 0.0)
-        return self._add_company(columns, data, right)
+        return self._add_bridgeless(columns, data, right)
 
-    def _add_company(self, columns: list[Integers], data: list[Floats], right: list[float]) -> int:
+    def _add_bridgeless(
+        self, columns: list[Integers], data: list[Floats], right: list[float]
+    ) -> int:
         if not right:
             return 0
         pointer = np.concatenate([[0], np.cumsum([len(each) for each in columns])])
@@ -160,9 +163,9 @@ class Master(Relaxation):
         if not np.isfinite(slack):
             return 0
         # What sums lose by rounding is a share of what is added up.
-        margin = max(slack, 0.0) + 1e-9 * abs(self.objective)
-        out = (self.reduced > margin) & (self.y < 1e-6) & ~self.fixed_out
-        into = (self.reduced < -margin) & (self.y > 1 - 1e-6) & ~self.fixed_in
+        margin = max(slack, 0.0) + ROUNDING_NOISE * abs(self.objective)
+        out = (self.reduced > margin) & (self.y < INTEGRAL) & ~self.fixed_out
+        into = (self.reduced < -margin) & (self.y > 1 - INTEGRAL) & ~self.fixed_in
         changed = np.flatnonzero(out | into)
         self.fixed_out |= out
         self.fixed_in |= into
@@ -269,9 +272,9 @@ class Root(RootLoop):
         """Add cuts that a point violates; returns how many are new."""
         master = self._master
         added = 0
-        for rival in self._search.rivals:
+        for state in self._search.states:
             check_time()
-            cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
+            cuts = state.separator.cuts(master.full(y), ceiling=ceiling)
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])

@@ -26,11 +26,11 @@ from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_fo
 from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource, StopReason, Suppression
-from tacit.problem import Booleans, Integers, Problem
+from tacit.problem import Booleans, Floats, Integers, Problem
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
+class AttackerState:
     """One attacker with the tools to answer and to stop them.
 
     Attributes:
@@ -74,7 +74,7 @@ class Search(driver.Search):
         problem: The table, its weights in the search's unit.
         options: What the user chose.
         structure: The examined relations.
-        rivals: The attackers.
+        states: The attackers.
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
@@ -100,9 +100,9 @@ class Search(driver.Search):
         self.problem = problem
         self.options = options
         self.structure = Structure.of(problem)
-        self.rivals: list[Rival] = []
+        self.states: list[AttackerState] = []
         for attacker in attackers or [Attacker.external()]:
-            self.rivals.append(self._rival(attacker))
+            self.states.append(self._state_of(attacker))
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
         self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
@@ -202,14 +202,16 @@ class Search(driver.Search):
     @property
     def attackers(self) -> list[Attacker]:
         """Who attacks."""
-        return [rival.attacker for rival in self.rivals]
+        return [state.attacker for state in self.states]
 
-    def _rival(self, attacker: Attacker) -> Rival:
+    def _state_of(self, attacker: Attacker) -> AttackerState:
         separator = Separator(self.problem, structure=self.structure, attacker=attacker)
         is_plain = not attacker.reopened(self.problem).any()
-        first = self.rivals[0].separator if self.rivals else separator
+        first = self.states[0].separator if self.states else separator
         closed = (separator.up < first.up) | (separator.down < first.down)
-        return Rival(attacker, separator, Witnesses(self.structure, separator), is_plain, closed)
+        return AttackerState(
+            attacker, separator, Witnesses(self.structure, separator), is_plain, closed
+        )
 
     @property
     def cutoff(self) -> float:
@@ -272,7 +274,7 @@ class Search(driver.Search):
 
     def _take(self, hidden: Booleans) -> None:
         self.best = hidden.copy()
-        self.known = [each for rival in self.rivals for each in rival.witnesses.deviations()]
+        self.known = [each for state in self.states for each in state.witnesses.deviations()]
 
     def fall_back(self, hidden: Booleans | None) -> None:
         """Return to an earlier pattern, or to none."""
@@ -296,10 +298,10 @@ class Search(driver.Search):
             return False
         if not hidden[self.sensitive].all() or (hidden & self.problem.must_publish).any():
             return False
-        rows, needed = self.crowd_rows()
+        rows, needed = self.singleton_rows()
         return bool((abs(self.problem.relations[rows]).sign() @ hidden >= needed).all())
 
-    def crowd_rows(self) -> tuple[Integers, Integers]:
+    def singleton_rows(self) -> tuple[Integers, Integers]:
         """Relations with singletons, and how many suppressed cells each needs ((8))."""
         problem = self.problem
         if self.options.singletons != "local":
@@ -309,16 +311,16 @@ class Search(driver.Search):
         rows = np.flatnonzero(count > 0)
         return rows, count[rows] + 1
 
-    def exposed(self, hidden: Booleans) -> list[tuple[Rival, Requests]]:
+    def exposed(self, hidden: Booleans) -> list[tuple[AttackerState, Requests]]:
         """Who can still come too close to what; empty for a safe pattern.
 
         A sliding level is expressed by the sides that are to move further.
         """
         found = []
-        for rival in self._one_after_the_other():
-            missed = self.missed(rival, hidden)
+        for state in self._one_after_the_other():
+            missed = self.missed(state, hidden)
             if len(missed):
-                found.append((rival, missed))
+                found.append((state, missed))
         if not found:
             self._found_safe = hidden.copy()
         self.unprotected = np.unique(
@@ -326,73 +328,73 @@ class Search(driver.Search):
         )
         return found
 
-    def _one_after_the_other(self) -> Iterator[Rival]:
+    def _one_after_the_other(self) -> Iterator[AttackerState]:
         """The attackers, as long as there is time: there may be hundreds.
 
         Raises:
             TimeUpError: Time ran out before the last.
         """
-        for number, rival in enumerate(self.rivals):
+        for number, state in enumerate(self.states):
             if number > 0:
                 check_time()
-            yield rival
+            yield state
 
-    def missed(self, rival: Rival, hidden: Booleans) -> Requests:
+    def missed(self, state: AttackerState, hidden: Booleans) -> Requests:
         """Requests of one attacker that a pattern misses."""
-        requests = rival.separator.requests()
-        missed = requests.take(~self.reached(rival, requests, hidden))
-        cells, levels = rival.separator.sliding()
+        requests = state.separator.requests()
+        missed = requests.take(~self.reached(state, requests, hidden))
+        cells, levels = state.separator.sliding()
         if len(cells) == 0:
             return missed
         both = Requests.both_sides(cells)
-        answers = self.attack(rival, hidden).reach(
-            self.ask(rival, both, hidden), progress=self._out_of_time
+        answers = self.attack(state, hidden).reach(
+            self.ask(state, both, hidden), progress=self._out_of_time
         )
         amount = answers.amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
-        extra = [slide(rival.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
+        extra = [slide(state.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
         return joined([missed, *extra])
 
-    def reached(self, rival: Rival, requests: Requests, hidden: Booleans) -> Booleans:
+    def reached(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests a pattern meets, as far as that could be found out in time."""
         reached = np.zeros(len(requests), bool)
         outside = ~self.structure.in_network[requests.cells]
         # Flows are as fast as remembering, unless many attackers ask for almost the same.
-        several = len(self.rivals) > 1
-        kept = (outside | several) & rival.is_plain
-        reached[kept] = self._shown(rival, requests.take(kept), hidden)
+        several = len(self.states) > 1
+        kept = (outside | several) & state.is_plain
+        reached[kept] = self._shown(state, requests.take(kept), hidden)
         left = np.flatnonzero(~reached)
         if len(left) == 0:
             return reached
         rest = requests.take(left)
         # Flows take a moment: what was found just before time ran out is still worth a look.
         is_quick = not outside[left].any() and not several
-        answers = self.attack(rival, hidden).reach(
-            self.ask(rival, rest, hidden), progress=None if is_quick else self._out_of_time
+        answers = self.attack(state, hidden).reach(
+            self.ask(state, rest, hidden), progress=None if is_quick else self._out_of_time
         )
         # What was not answered in time counts as missed: nobody may call it safe.
         reached[left] = answers.reached(rest)
-        self._remember(rival, rest, answers, kept[left] & reached[left])
+        self._remember(state, rest, answers, kept[left] & reached[left])
         return reached
 
-    def _shown(self, rival: Rival, requests: Requests, hidden: Booleans) -> Booleans:
+    def _shown(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests remembered deviations show to be met."""
-        shown = rival.witnesses.show(requests, hidden)
-        first = self.rivals[0]
-        if rival is not first and first.is_plain:
+        shown = state.witnesses.show(requests, hidden)
+        first = self.states[0]
+        if state is not first and first.is_plain:
             # What moves only cells of which this attacker knows no more than the first.
-            shown |= first.witnesses.show(requests, hidden & ~rival.closed)
+            shown |= first.witnesses.show(requests, hidden & ~state.closed)
         return shown
 
     def _remember(
-        self, rival: Rival, requests: Requests, answers: Reaches, worth: Booleans
+        self, state: AttackerState, requests: Requests, answers: Reaches, worth: Booleans
     ) -> None:
         """Take note of deviations that may answer later questions."""
         tables = answers.deviations
         for number in np.flatnonzero(worth & np.isfinite(answers.amount)).tolist():
             entries = slice(tables.indptr[number], tables.indptr[number + 1])
-            rival.witnesses.remember(
+            state.witnesses.remember(
                 int(requests.cells[number]),
                 int(requests.sides[number]),
                 float(requests.targets[number]),
@@ -400,56 +402,65 @@ class Search(driver.Search):
                 tables.data[entries],
             )
 
-    def first_exposed(self, hidden: Booleans) -> tuple[Rival, Requests] | None:
+    def first_exposed(self, hidden: Booleans) -> tuple[AttackerState, Requests] | None:
         """Some requests that a pattern misses, or None if it is safe.
 
         Faster than `exposed` for patterns that are not: who was exposed lately is asked first,
         and the first few that miss end the search.
         """
-        for rival in self._one_after_the_other():
-            requests = rival.separator.requests()
-            if len(rival.separator.sliding()[0]):
-                missed = self.missed(rival, hidden)
+        for state in self._one_after_the_other():
+            requests = state.separator.requests()
+            if len(state.separator.sliding()[0]):
+                missed = self.missed(state, hidden)
                 if len(missed):
-                    return rival, missed
+                    return state, missed
                 continue
-            order = rival.order(len(requests))
+            order = state.order(len(requests))
             start, size = 0, 32
             while start < len(order):
                 index = order[start : start + size]
                 part = requests.take(index)
-                missed_ones = ~self.reached(rival, part, hidden)
+                missed_ones = ~self.reached(state, part, hidden)
                 if missed_ones.any():
-                    rival.remember(index[missed_ones])
-                    return rival, part.take(missed_ones)
+                    state.remember(index[missed_ones])
+                    return state, part.take(missed_ones)
                 start, size = start + size, 512
         return None
 
-    def targets(self, rival: Rival, hidden: Booleans) -> Requests:
+    def targets(self, state: AttackerState, hidden: Booleans) -> Requests:
         """Requests that a safe pattern meets and that together make it safe.
 
         A sliding level is split between the two sides as they are now.
         """
-        plain = rival.separator.requests()
-        cells, levels = rival.separator.sliding()
+        plain = state.separator.requests()
+        cells, levels = state.separator.sliding()
         if len(cells) == 0:
             return plain
         both = Requests.both_sides(cells)
-        amount = self.attack(rival, hidden).reach(self.ask(rival, both, hidden)).amount
+        amount = self.attack(state, hidden).reach(self.ask(state, both, hidden)).amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         up = np.minimum(rise, levels)
         down = np.minimum(fall, levels - up)
         return joined([plain, Requests.both_sides(cells, up, down)]).positive()
 
-    def attack(self, rival: Rival, hidden: Booleans) -> Attack:
+    def attack(self, state: AttackerState, hidden: Booleans) -> Attack:
         """What the attacker can do with a pattern."""
-        told = rival.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
-        keep = rival.attacker.reopened(self.problem)
+        told = state.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
+        keep = state.attacker.reopened(self.problem)
         return Attack(self.problem, told, structure=self.structure, keep=keep)
 
-    def ask(self, rival: Rival, requests: Requests, hidden: Booleans) -> Requests:
-        """Requests with the room that each asked cell itself has."""
-        return rival.attacker.ask(self.problem, Knowledge.of(self.problem, hidden), requests)
+    def own_capacity(self, state: AttackerState) -> tuple[Floats, Floats]:
+        """How far cells may rise and fall while they themselves are asked."""
+        problem, separator = self.problem, state.separator
+        free = state.attacker.reopened(problem)
+        return (
+            np.where(free, problem.upper - problem.value, separator.up),
+            np.where(free, problem.value - problem.lower, separator.down),
+        )
+
+    def ask(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Requests:
+        """Requests with the capacity that each asked cell itself has."""
+        return state.attacker.ask(self.problem, Knowledge.of(self.problem, hidden), requests)
 
 
 def slide(separator: Separator, cell: int, level: float, fall: float) -> Requests:

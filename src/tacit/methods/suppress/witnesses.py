@@ -53,7 +53,7 @@ class Witnesses:
         moved = side * float(x[cells == cell].sum())
         if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
             return False
-        if not self._has_room(cells, x):
+        if not self._fits(cells, x):
             return False
         if not self._adds_up(cells, x):
             return False
@@ -71,9 +71,9 @@ class Witnesses:
         off = np.abs(np.bincount(row, term))
         return bool((off <= TOLERANCE * np.bincount(row, np.abs(term))).all())
 
-    def _has_room(self, cells: Integers, x: Floats) -> bool:
-        room = np.where(x > 0, self._up[cells], self._down[cells])
-        return bool((np.abs(x) <= room * (1 + TOLERANCE)).all())
+    def _fits(self, cells: Integers, x: Floats) -> bool:
+        capacity = np.where(x > 0, self._up[cells], self._down[cells])
+        return bool((np.abs(x) <= capacity * (1 + TOLERANCE)).all())
 
     def spread(
         self, requests: Requests, still_open: Booleans, cells: Integers, x: Floats
@@ -90,8 +90,8 @@ class Witnesses:
         full = np.zeros(len(self._up))
         for direction in (1.0, -1.0):
             turned = direction * x
-            room = np.where(turned > 0, self._up[cells], self._down[cells]) / np.abs(turned)
-            stretch = float(room.min(initial=np.inf))
+            capacity = np.where(turned > 0, self._up[cells], self._down[cells]) / np.abs(turned)
+            stretch = float(capacity.min(initial=np.inf))
             if not 0 < stretch < np.inf:
                 continue
             full[cells] = stretch * turned

@@ -18,7 +18,8 @@ from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
+from tacit.tolerances import VIOLATED
 
 _TRIES = 40
 """Changes of the first pattern that are tried once the root is tight."""
@@ -212,7 +213,7 @@ class Rounds:
         search, master = self._search, self._master
         added = 0
         for number, y in enumerate(reversed(met)):
-            if (master.missed(y) > 1e-6).any():
+            if (master.missed(y) > VIOLATED).any():
                 added += master.recall(y)
                 continue
             hidden = master.full(y) > 0.5
@@ -220,10 +221,10 @@ class Rounds:
             if not exposed:
                 search.offer(hidden)
                 continue
-            for rival, requests in exposed:
-                asked = None if len(rival.separator.sliding()[0]) else requests
+            for state, requests in exposed:
+                asked = None if len(state.separator.sliding()[0]) else requests
                 for ceiling in _CEILINGS:
-                    cuts = rival.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
+                    cuts = state.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
                     added += master.add_cuts(cuts)
             if number < _REPAIRS:
                 self._repair.offer(hidden, master.full(master.y))

@@ -21,7 +21,7 @@ from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.outcome import StopReason
 from tacit.problem import Booleans
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 
 
 def run(search: Search) -> None:
@@ -49,13 +49,13 @@ class Decomposition:
         self.master = TrustRegionMaster(search)
         self._subproblems = Subproblems(search)
         # A cell that stands alone in a relation may still be needed to make up a number.
-        self._asks_for_company = search.options.own_cuts and len(search.crowd_rows()[0]) == 0
+        self._adds_bridgeless = search.options.own_cuts and len(search.singleton_rows()[0]) == 0
 
     def cut_off(self, hidden: Booleans) -> bool:
         """Add cuts that a pattern violates; False if it is safe. It is offered, made safe."""
         search, relaxation = self._search, self.master.relaxation
         added = 0
-        if self._asks_for_company:
+        if self._adds_bridgeless:
             added += relaxation.bridgeless(hidden[relaxation.cells].astype(np.float64))
         for cuts in self._subproblems.cuts(hidden):
             added += relaxation.add_cuts(cuts)

@@ -20,8 +20,9 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 from tacit.solver.scip import Cut, Node, ScipTree
+from tacit.tolerances import VIOLATED
 
 _SHALLOW = 8
 """Fractional points are separated in the first levels of the tree only."""
@@ -161,7 +162,7 @@ class Tree:
     def _is_safe(self, hidden: Booleans) -> bool:
         master, search = self._master, self._search
         y = hidden[master.cells].astype(np.float64)
-        if (master.missed(y) > 1e-6).any() or not search.allows(hidden):
+        if (master.missed(y) > VIOLATED).any() or not search.allows(hidden):
             return False
         exposed = search.first_exposed(hidden)
         if exposed is None:
@@ -182,14 +183,14 @@ class Tree:
             fresh = np.arange(self._known_rows, len(master.pool))
             self._known_rows = len(master.pool)
             missed = master.missed(y)[fresh]
-            waiting = fresh[(missed > 1e-6) & (master.pool.right[fresh] == 1.0)]
+            waiting = fresh[(missed > VIOLATED) & (master.pool.right[fresh] == 1.0)]
             if len(waiting):
                 return self._columns_of(master.pool.rows(waiting))
         for ceiling in ceilings:
             found: list[Cut] = []
-            for rival in self._search.rivals:
+            for state in self._search.states:
                 check_time()
-                cuts = rival.separator.cuts(master.full(y), ceiling=ceiling)
+                cuts = state.separator.cuts(master.full(y), ceiling=ceiling)
                 master.add_cuts(cuts)
                 found += self._columns_of(sparse.csr_array(cuts.coefficients[:, master.cells]))
             self._known_rows = len(master.pool)

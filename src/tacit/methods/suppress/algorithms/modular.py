@@ -1,4 +1,4 @@
-"""`modular`: one subtable after the other, from the top down (HiTaS; paper 003, section 4.3).
+"""`modular`: one subtable after the other, from the top down (HiTaS [DeWolf2002]).
 
 Each module is protected as if it were alone: exactly where it is small, by paths or cheapest
 deviations where it is large. A cell that moves there to protect another must be able to move as
@@ -6,7 +6,7 @@ far in every other module that it is in: it is protected there, too, to the leve
 So when a module suppresses a margin that another one had published, that one is done again, and
 so on until all agree. Linked tables need nothing special: they have cells in common.
 
-Modules that agree do not make the whole table safe, since the same room may be counted on more
+Modules that agree do not make the whole table safe, since the same capacity may be counted on more
 than once. The whole table is therefore looked at in the end, repaired and cleaned up.
 """
 
@@ -31,8 +31,9 @@ from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.weights import steering
-from tacit.observer import Observer
+from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
+from tacit.tolerances import NEGLIGIBLE_MOVE
 
 _SMALL = 1_000
 """Networks with more cells than this are not solved exactly."""
@@ -134,7 +135,7 @@ class _Modular:
                 self._solve(module, part)
                 return
             usable = np.flatnonzero(part.secondary | part.sensitive)
-            module.deviations = [_Deviations(part, rival, usable) for rival in part.rivals]
+            module.deviations = [_Deviations(part, state, usable) for state in part.states]
         self._deviate(module)
 
     def _part(self, module: _Module) -> Search:
@@ -146,11 +147,11 @@ class _Modular:
         problem = search.problem
         given = np.flatnonzero(self.hidden[cells])
         sure = cells[given]
-        room = [
+        capacity = [
             problem.upper[sure] - problem.value[sure],
             problem.value[sure] - problem.lower[sure],
         ]
-        level = np.minimum(self.need[:, sure], room)
+        level = np.minimum(self.need[:, sure], capacity)
         lonely = search.sensitive[cells] & (problem.singleton[cells] >= 0)
         part = Problem(
             value=problem.value[cells],
@@ -171,14 +172,14 @@ class _Modular:
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
         )
-        return Search(part, options, self._attackers(cells), _Relay(search))
+        return Search(part, options, self._attackers(cells), Quiet(search))
 
     def _attackers(self, cells: Integers) -> list[Attacker]:
         """The attackers as far as they know something about the cells."""
         place = {int(cell): number for number, cell in enumerate(cells)}
         found: list[Attacker] = []
-        for rival in self._search.rivals:
-            local = _restricted(rival.attacker, place)
+        for state in self._search.states:
+            local = _restricted(state.attacker, place)
             if local not in found:
                 found.append(local)
         return found
@@ -202,22 +203,22 @@ class _Modular:
             # Some of it is impossible here: the whole table may still protect it.
             return
         self.hidden[cells] |= hidden
-        for rival in part.rivals:
-            requests = rival.separator.requests()
+        for state in part.states:
+            requests = state.separator.requests()
             if part.structure.in_network.all():
-                asked = part.ask(rival, requests, hidden)
-                self._carry(module, part.attack(rival, hidden).reach(asked).deviations)
+                asked = part.ask(state, requests, hidden)
+                self._carry(module, part.attack(state, hidden).reach(asked).deviations)
                 continue
-            model = _Deviations(part, rival, np.flatnonzero(hidden))
+            model = _Deviations(part, state, np.flatnonzero(hidden))
             # Which way cells move matters: the fewer of other modules, the less work there.
-            price: Floats = self._count[cells].astype(np.float64) - 0.99
+            cost_here: Floats = self._count[cells].astype(np.float64) - 0.99
             for cell, side, level in zip(
                 requests.cells.tolist(),
                 requests.sides.tolist(),
                 requests.targets.tolist(),
                 strict=True,
             ):
-                moved = model.moved_by_cell(cell, side, level, price)
+                moved = model.moved_by_cell(cell, side, level, cost_here)
                 if moved is not None:
                     self._carry(module, sparse.csr_array(moved[None, :]))
 
@@ -234,8 +235,8 @@ class _Modular:
             sign = 1 if side[at] == 0 else -1
             for model in module.deviations:
                 # What is suppressed comes for free, but cells of other modules cause work there.
-                price = np.where(self.hidden[cells], 1e-4 * cost * count, cost)
-                moved = model.moved_by_cell(int(place[at]), sign, float(level[at]), price)
+                cost_here = np.where(self.hidden[cells], 1e-4 * cost * count, cost)
+                moved = model.moved_by_cell(int(place[at]), sign, float(level[at]), cost_here)
                 if moved is not None:
                     self.hidden[cells[moved != 0]] = True
                     self._carry(module, sparse.csr_array(moved[None, :]))
@@ -261,18 +262,7 @@ class _Deviations(CheapestDeviation):
             return None
         moved = np.where(self._column >= 0, x[self._column] * self._ratio, 0.0)
         moved *= side * level / moved[cell]
-        return np.where(np.abs(moved) > 1e-7 * level, moved, 0.0)
-
-
-class _Relay(Observer):
-    """Lets the whole search end the search in a module."""
-
-    def __init__(self, search: Search):
-        self._search = search
-
-    def should_stop(self) -> bool:
-        """Is the whole search to stop?"""
-        return self._search.should_stop()
+        return np.where(np.abs(moved) > NEGLIGIBLE_MOVE * level, moved, 0.0)
 
 
 def _modules(problem: Problem, subtables: Subtables) -> Iterator[_Module]:

@@ -1,4 +1,6 @@
-"""`monolithic`: the compact model of papers 003, (7), and 004, (10), left to a solver as it is.
+"""`monolithic`: the compact model, left to a solver as it is.
+
+It is [Castro2012, (7)] and [BaenaCastroFrangioni2020, (10)].
 
 For every attacker, sensitive cell and side it contains a deviation of the whole table that shows
 the cell safe. It grows with the number of cells times that of sensitive ones: small tables only.
@@ -17,12 +19,12 @@ from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern
-from tacit.methods.suppress.model import Rival, Search
-from tacit.methods.suppress.subproblems import room_of_asked
+from tacit.methods.suppress.model import AttackerState, Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
-from tacit.solver.highs_mip import HighsMip, WholeSolution
-from tacit.tolerances import FAR_NEARBY
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
+from tacit.tolerances import FAR_NEARBY, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
 
@@ -98,9 +100,9 @@ class _Deviation:
 class _Movement:
     """How cells may move in the eyes of one attacker."""
 
-    def __init__(self, search: Search, rival: Rival, component: Integers):
-        self.up, self.down = rival.separator.up, rival.separator.down
-        self.own = room_of_asked(search, rival)
+    def __init__(self, search: Search, state: AttackerState, component: Integers):
+        self.up, self.down = state.separator.up, state.separator.down
+        self.own = search.own_capacity(state)
         self.in_network = search.structure.in_network
         self._component = component
         self._moves = (self.up > 0) | (self.down > 0)
@@ -127,9 +129,9 @@ def _deviations(search: Search) -> list[_Deviation]:
     component = np.full(len(usable), -1, np.int64)
     component[usable] = component_labels(search.structure.A[:, np.flatnonzero(usable)])
     found: list[_Deviation] = []
-    for rival in search.rivals:
-        movement = _Movement(search, rival, component)
-        for cell, (upper, lower, sliding) in _levels(search, rival).items():
+    for state in search.states:
+        movement = _Movement(search, state, component)
+        for cell, (upper, lower, sliding) in _levels(search, state).items():
             # A sliding level that the other two do not imply asks more of each.
             slides = sliding > upper + lower
             found += [
@@ -140,10 +142,10 @@ def _deviations(search: Search) -> list[_Deviation]:
     return found
 
 
-def _levels(search: Search, rival: Rival) -> dict[int, tuple[float, float, float]]:
+def _levels(search: Search, state: AttackerState) -> dict[int, tuple[float, float, float]]:
     """Upper, lower and sliding level of the cells that an attacker must not come close to."""
     problem = search.problem
-    asked = ~rival.attacker.spares(problem)[problem.sensitive]
+    asked = ~state.attacker.spares(problem)[problem.sensitive]
     rows = zip(
         problem.sensitive[asked].tolist(),
         problem.upper_level[asked].tolist(),
@@ -200,7 +202,7 @@ class _CompactModel:
             offset=search.base,
             seed=search.options.seed,
             # Loose tolerances let cells move that are not suppressed.
-            tolerance=1e-9,
+            tolerance=SOLVER_EXACT,
         )
         self._blocks, self._sides = [], []
 
@@ -226,12 +228,12 @@ class _CompactModel:
         self._append(A, start, np.zeros(A.shape[0]), np.zeros(A.shape[0]))
         places = np.searchsorted(self._cells, cells)
         free = search.secondary[cells]
-        for room, sign in ((up, 1.0), (down, -1.0)):
-            linked = np.flatnonzero(free & (room > 0))
+        for capacity, sign in ((up, 1.0), (down, -1.0)):
+            linked = np.flatnonzero(free & (capacity > 0))
             count = len(linked)
-            # sign * x <= room * y
+            # sign * x <= capacity * y
             indices = np.column_stack([places[linked], here[linked]])
-            data = np.column_stack([-room[linked], np.full(count, sign)])
+            data = np.column_stack([-capacity[linked], np.full(count, sign)])
             entries = (data.ravel(), indices.ravel(), 2 * np.arange(count + 1))
             rows = sparse.csr_array(entries, shape=(count, self._count))
             self._append(rows, 0, np.full(count, -np.inf), np.zeros(count))

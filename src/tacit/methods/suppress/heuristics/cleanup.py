@@ -18,8 +18,9 @@ from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Component
 from tacit.clock import TimeUpError, check_time
 from tacit.methods.suppress.heuristics.construct import CheapestDeviation
-from tacit.methods.suppress.model import Rival, Search
+from tacit.methods.suppress.model import AttackerState, Search
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import ROUNDING_NOISE
 
 _MANY = 8
 """More attackers than this are asked one after the other instead of each having a guard."""
@@ -55,7 +56,7 @@ def _publish_what_can_be(
 ) -> None:
     """Publish cells again, in place; the pattern is safe at any time."""
     _guarded_clean_up(search, hidden, guide, end)
-    if not any(len(rival.separator.sliding()[0]) for rival in search.rivals):
+    if not any(len(state.separator.sliding()[0]) for state in search.states):
         return
     # Guards share sliding levels out between the sides once and for all; the attacker looks at
     # both sides anew.
@@ -72,8 +73,8 @@ def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None, en
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
-    if len(search.rivals) == 1 and search.rivals[0].is_plain:
-        _by_components(search, search.rivals[0], hidden, order, end)
+    if len(search.states) == 1 and search.states[0].is_plain:
+        _by_components(search, search.states[0], hidden, order, end)
         return
     while len(order):
         order = _one_by_one(search, hidden, order, lambda: _guards(search, hidden), end)
@@ -107,7 +108,7 @@ def _one_by_one(
 
 
 def _by_components(
-    search: Search, rival: Rival, hidden: Booleans, order: Integers, end: float
+    search: Search, state: AttackerState, hidden: Booleans, order: Integers, end: float
 ) -> None:
     """Publish cells again, in place, part by part: what one cell protects lies in its own part.
 
@@ -115,8 +116,8 @@ def _by_components(
     published; then what is left is looked at in the same way.
     """
     while len(order) and not search.should_stop() and search.seconds <= end:
-        targets = search.targets(rival, hidden)
-        shrunk = search.attack(rival, hidden).shrunk
+        targets = search.targets(state, hidden)
+        shrunk = search.attack(state, hidden).shrunk
         place = shrunk.place[order]
         # What cannot move anyway protects nobody.
         hidden[_spared(search, hidden, order[place < 0])] = False
@@ -131,7 +132,7 @@ def _by_components(
                 continue
 
             def guards_now(part: Component = component, asked: Requests = asked) -> list[Guard]:
-                return [LinearGuard(search, rival, part.cells, asked, end)]
+                return [LinearGuard(search, state, part.cells, asked, end)]
 
             left.append(_one_by_one(search, hidden, mine, guards_now, end))
         order = np.concatenate([*left, order[:0]])
@@ -140,25 +141,25 @@ def _by_components(
 def _guards(search: Search, hidden: Booleans) -> list[Guard]:
     """Guards over all that a safe pattern protects."""
     guards: list[Guard] = []
-    guarded = search.rivals if len(search.rivals) <= _MANY else search.rivals[:1]
-    for rival in guarded:
+    guarded = search.states if len(search.states) <= _MANY else search.states[:1]
+    for state in guarded:
         if search.should_stop():
             return guards
-        targets = search.targets(rival, hidden)
+        targets = search.targets(state, hidden)
         flows = search.structure.in_network[targets.cells]
         if flows.any():
-            guards.append(FlowGuard(search, rival, hidden, targets.take(flows)))
+            guards.append(FlowGuard(search, state, hidden, targets.take(flows)))
         if not flows.all():
             cells = np.flatnonzero(hidden & ~search.structure.in_network)
-            guards.append(LinearGuard(search, rival, cells, targets.take(~flows)))
-    if len(guarded) < len(search.rivals):
+            guards.append(LinearGuard(search, state, cells, targets.take(~flows)))
+    if len(guarded) < len(search.states):
         guards.append(AskingGuard(search, hidden))
     return guards
 
 
 def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
     """Those of the cells that relations with singletons can do without, one after the other."""
-    rows, needed = search.crowd_rows()
+    rows, needed = search.singleton_rows()
     if len(rows) == 0:
         return cells
     A = search.problem.relations[rows]
@@ -265,12 +266,12 @@ class _Uses:
 
 
 class LinearGuard:
-    """Guard by linear programmes over the suppressed cells."""
+    """Guard by linear programs over the suppressed cells."""
 
     def __init__(
         self,
         search: Search,
-        rival: Rival,
+        state: AttackerState,
         cells: Integers,
         requests: Requests,
         end: float = np.inf,
@@ -279,15 +280,15 @@ class LinearGuard:
 
         Args:
             search: The run.
-            rival: Whose requests.
+            state: Whose requests.
             cells: The suppressed cells that may move.
             requests: What must stay out of reach.
             end: Give up at this time of the search; nobody may be asked then.
         """
-        self._model = CheapestDeviation(search, rival, cells, cold=False)
-        self._rival = rival
+        self._model = CheapestDeviation(search, state, cells, cold=False)
+        self._state = state
         self._requests = requests
-        self._price = np.ones(search.problem.cell_count)
+        self._cost = np.ones(search.problem.cell_count)
         self._uses = _Uses(self._model.column_count, len(requests))
         self._column = -1
         hidden = np.zeros(search.problem.cell_count, bool)
@@ -306,9 +307,9 @@ class LinearGuard:
 
     def _is_known(self, request: int, hidden: Booleans) -> bool:
         """Is a deviation remembered that stays within the suppressed cells?"""
-        if not self._rival.is_plain:
+        if not self._state.is_plain:
             return False
-        cells = self._rival.witnesses.moving(*self._request(request), hidden)
+        cells = self._state.witnesses.moving(*self._request(request), hidden)
         if cells is None:
             return False
         self._uses.propose(request, self._model.columns(cells))
@@ -317,22 +318,22 @@ class LinearGuard:
     def _settle(self, request: int) -> tuple[Integers, Floats] | None:
         """Look for a deviation anew; cells that move and how far, or None if there is none."""
         cell, side, level = self._request(request)
-        x = self._model.deviation(cell, side, level, self._price)
+        x = self._model.deviation(cell, side, level, self._cost)
         if x is None:
             return None
         moves = self._model.moves(x, cell, level)
-        if self._rival.is_plain:
-            self._rival.witnesses.remember(cell, side, level, *moves)
-        self._uses.propose(request, np.flatnonzero(np.abs(x) > 1e-9))
+        if self._state.is_plain:
+            self._state.witnesses.remember(cell, side, level, *moves)
+        self._uses.propose(request, np.flatnonzero(np.abs(x) > ROUNDING_NOISE))
         return moves
 
     def _also_met(self, waiting: Integers, moves: tuple[Integers, Floats]) -> Integers:
         """Those of the waiting requests that a deviation serves, too."""
-        if not self._rival.is_plain or len(waiting) == 0:
+        if not self._state.is_plain or len(waiting) == 0:
             return waiting[:0]
         still_open = np.zeros(len(self._requests), bool)
         still_open[waiting] = True
-        met = np.flatnonzero(self._rival.witnesses.spread(self._requests, still_open, *moves))
+        met = np.flatnonzero(self._state.witnesses.spread(self._requests, still_open, *moves))
         for request in met.tolist():
             self._uses.propose(request, self._model.columns(moves[0]))
         return met
@@ -372,15 +373,15 @@ class AskingGuard:
         self._search = search
         self._hidden = hidden.copy()
         self._cell = -1
-        self._order = list(search.rivals[1:])
+        self._order = list(search.states[1:])
 
     def allows(self, cell: int) -> bool:
         """Would all stay safe without the cell?"""
         self._cell = cell
         self._hidden[cell] = False
-        for number, rival in enumerate(self._order):
+        for number, state in enumerate(self._order):
             check_time()
-            if len(self._search.missed(rival, self._hidden)):
+            if len(self._search.missed(state, self._hidden)):
                 # Who objects once is likely to object again.
                 self._order.insert(0, self._order.pop(number))
                 return False
@@ -397,10 +398,10 @@ class AskingGuard:
 class FlowGuard:
     """Guard by maximum flows over the suppressed cells."""
 
-    def __init__(self, search: Search, rival: Rival, hidden: Booleans, requests: Requests):
+    def __init__(self, search: Search, state: AttackerState, hidden: Booleans, requests: Requests):
         self._cells, self._network, self._where = _hidden_network(search, hidden)
-        self._up = rival.separator.up[self._cells].copy()
-        self._down = rival.separator.down[self._cells].copy()
+        self._up = state.separator.up[self._cells].copy()
+        self._down = state.separator.down[self._cells].copy()
         self._requests = requests.numbered_by(self._where)
         self._uses = _Uses(len(self._cells), len(requests))
         self._share = np.ones(len(self._cells))

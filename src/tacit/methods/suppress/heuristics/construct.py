@@ -1,8 +1,8 @@
 """Build a safe pattern: protect one sensitive cell after the other as cheaply as possible.
 
-In a network a cell is protected by shortest paths (paper 003, Figure 14); in any other table by
-the cheapest deviation that reaches its level (Kelly et al.), a linear programme. Either way what
-is already suppressed comes for free, and a relaxation's opinion of the cells can guide the way.
+In a network a cell is protected by shortest paths [Castro2012, Figure 14]; in any other table by
+the cheapest deviation that reaches its level, a linear program [KellyGoldenAssad1992]. Either way
+what is already suppressed comes for free, and values of a relaxation can guide the way.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from tacit.attack.kernels import tie_together
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import check_time
 from tacit.errors import SolverError
-from tacit.methods.suppress.model import Rival, Search
+from tacit.methods.suppress.model import AttackerState, Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
+from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, SOLVER
 
 _REPAIRS = 20
 _BATCH = 12
@@ -57,31 +58,31 @@ class Constructor:
         cost = steering(search.problem.weight) if cost is None else cost
         if guide is not None:
             cost = cost * (1.01 - np.clip(guide, 0.0, 1.0))
-        self._crowd(hidden, cost)
-        if len(search.rivals) > 1:
+        self._meet_singleton_rows(hidden, cost)
+        if len(search.states) > 1:
             # What protects against one attacker mostly protects against the next, too, and what
             # shows that for the first one is looked at first.
-            for rival in search.rivals:
+            for state in search.states:
                 check_time()
-                self._protect(rival, search.missed(rival, hidden), hidden, cost)
-                if rival is search.rivals[0]:
-                    search.missed(rival, hidden)
+                self._protect(state, search.missed(state, hidden), hidden, cost)
+                if state is search.states[0]:
+                    search.missed(state, hidden)
         for _ in range(_REPAIRS):
             exposed = search.exposed(hidden)
             if not exposed:
                 return hidden
             before = int(hidden.sum())
-            for rival, missed in exposed:
-                self._protect(rival, missed, hidden, cost)
+            for state, missed in exposed:
+                self._protect(state, missed, hidden, cost)
                 if search.should_stop():
                     return None
             if int(hidden.sum()) == before:
                 return None
         return None
 
-    def _crowd(self, hidden: Booleans, cost: Floats) -> None:
+    def _meet_singleton_rows(self, hidden: Booleans, cost: Floats) -> None:
         """Suppress the cheapest cells of relations with singletons until there are enough."""
-        rows, needed = self._search.crowd_rows()
+        rows, needed = self._search.singleton_rows()
         A = self._search.problem.relations
         for row, count in zip(rows.tolist(), needed.tolist(), strict=True):
             cells = A.indices[A.indptr[row] : A.indptr[row + 1]]
@@ -89,20 +90,24 @@ class Constructor:
             lacking = count - int(hidden[cells].sum())
             hidden[free[np.argsort(cost[free], kind="stable")][: max(lacking, 0)]] = True
 
-    def _protect(self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats) -> None:
+    def _protect(
+        self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats
+    ) -> None:
         in_network = self._search.structure.in_network[missed.cells]
         largest_first = np.lexsort((missed.cells, -missed.targets))
         missed, in_network = missed.take(largest_first), in_network[largest_first]
         if in_network.any():
-            self._by_paths(rival, missed.take(in_network), hidden, cost)
+            self._by_paths(state, missed.take(in_network), hidden, cost)
         rest = missed.take(~in_network)
         if len(rest):
-            self._by_deviations(rival, rest, hidden, cost)
+            self._by_deviations(state, rest, hidden, cost)
 
-    def _by_paths(self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats) -> None:
+    def _by_paths(
+        self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats
+    ) -> None:
         from tacit.methods.suppress.heuristics.kernels import protect_by_paths
 
-        structure, separator = self._search.structure, rival.separator
+        structure, separator = self._search.structure, state.separator
         network = structure.network
         assert network is not None
         cells = np.flatnonzero(structure.in_network)
@@ -125,12 +130,12 @@ class Constructor:
         hidden[cells] = inside
 
     def _by_deviations(
-        self, rival: Rival, missed: Requests, hidden: Booleans, cost: Floats
+        self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats
     ) -> None:
         search = self._search
-        number = search.rivals.index(rival)
+        number = search.states.index(state)
         if number not in self._linear:
-            self._linear[number] = CheapestDeviation(search, rival)
+            self._linear[number] = CheapestDeviation(search, state)
         model = self._linear[number]
         open_requests = np.ones(len(missed), bool)
         since_check = 0
@@ -140,9 +145,9 @@ class Constructor:
             cell, side = int(missed.cells[request]), int(missed.sides[request])
             level = float(missed.targets[request])
             used, x = model.cheapest(cell, side, level, np.where(hidden, 1e-4, 1.0) * cost)
-            if rival.is_plain and len(used):
-                rival.witnesses.remember(cell, side, level, used, x)
-                open_requests &= ~rival.witnesses.spread(missed, open_requests, used, x)
+            if state.is_plain and len(used):
+                state.witnesses.remember(cell, side, level, used, x)
+                open_requests &= ~state.witnesses.spread(missed, open_requests, used, x)
             grown = not hidden[used].all()
             hidden[used] = True
             since_check += grown
@@ -150,11 +155,11 @@ class Constructor:
                 # What was suppressed for some cells often protects others, too.
                 since_check = 0
                 rest = np.flatnonzero(open_requests)
-                open_requests[rest[search.reached(rival, missed.take(rest), hidden)]] = False
+                open_requests[rest[search.reached(state, missed.take(rest), hidden)]] = False
 
 
 class CheapestDeviation:
-    """min cost |x| subject to A x = 0, room of the cells, and x_s at its level; persistent.
+    """min cost |x| subject to A x = 0, capacities of the cells, and x_s at its level; persistent.
 
     Cells whose deviations are multiples of each other share a column. Deviations are measured
     in units of the level, so that the same bounds serve almost all cells.
@@ -163,7 +168,7 @@ class CheapestDeviation:
     def __init__(
         self,
         search: Search,
-        rival: Rival,
+        state: AttackerState,
         cells: Integers | None = None,
         *,
         cold: bool = True,
@@ -172,7 +177,7 @@ class CheapestDeviation:
 
         Args:
             search: The run.
-            rival: Whose room counts.
+            state: Whose capacities count.
             cells: Cells that may move; by default all that may be suppressed. Cells of
                 networks have their own method.
             cold: Start each time from standing still, which is dual feasible since no cost is
@@ -180,18 +185,18 @@ class CheapestDeviation:
                 the last basis; where only bounds change, the last basis is better.
         """
         self._cold = cold
-        separator, structure = rival.separator, search.structure
+        separator, structure = state.separator, search.structure
         if cells is None:
             usable = search.secondary | search.sensitive
             cells = np.flatnonzero(usable & ~structure.in_network)
         A = sparse.csr_array(structure.A[:, cells])
         A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
-        if rival.is_plain:
+        if state.is_plain:
             lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
         else:
-            # The room of a cell depends on which one is asked: each keeps its own column.
+            # The capacity of a cell depends on which one is asked: each keeps its own column.
             lead, ratio = np.arange(len(cells)), np.ones(len(cells))
-        self._own_room = None if rival.is_plain else _own_room(search, rival)
+        self._own_capacity = None if state.is_plain else search.own_capacity(state)
         moving = np.flatnonzero(lead >= 0)
         leads, column = np.unique(lead[moving], return_inverse=True)
         self._cells = cells[moving]
@@ -199,7 +204,7 @@ class CheapestDeviation:
         self._column[self._cells] = column
         self._ratio = np.zeros(search.problem.cell_count)
         self._ratio[self._cells] = ratio[moving]
-        self._up, self._down = self._room(separator.up, separator.down, len(leads))
+        self._up, self._down = self._capacities(separator.up, separator.down, len(leads))
         tied = sparse.csr_array((ratio[moving], (moving, column)), shape=(len(cells), len(leads)))
         reduced = _without_repeats(sparse.csr_array(A @ tied))
         zeros = np.zeros(reduced.shape[0])
@@ -212,20 +217,20 @@ class CheapestDeviation:
             row_upper=zeros,
             lower=self._lower,
             upper=self._upper,
-            tolerance=1e-7,
+            tolerance=SOLVER,
         )
         self.barred = np.zeros(len(leads), bool)
 
-    def _room(self, up: Floats, down: Floats, count: int) -> tuple[Floats, Floats]:
-        """Room of the columns: the least of what their cells have."""
+    def _capacities(self, up: Floats, down: Floats, count: int) -> tuple[Floats, Floats]:
+        """Capacities of the columns: the least of what their cells have."""
         ratio = self._ratio[self._cells]
         rise = np.where(ratio > 0, up[self._cells], down[self._cells]) / np.abs(ratio)
         fall = np.where(ratio > 0, down[self._cells], up[self._cells]) / np.abs(ratio)
         column = self._column[self._cells]
-        room_up, room_down = np.full(count, np.inf), np.full(count, np.inf)
-        np.minimum.at(room_up, column, rise)
-        np.minimum.at(room_down, column, fall)
-        return room_up, room_down
+        rise_most, fall_most = np.full(count, np.inf), np.full(count, np.inf)
+        np.minimum.at(rise_most, column, rise)
+        np.minimum.at(fall_most, column, fall)
+        return rise_most, fall_most
 
     @property
     def column_count(self) -> int:
@@ -257,7 +262,7 @@ class CheapestDeviation:
             level: How far it is to move.
         """
         unit = level / abs(self._ratio[cell])
-        moving = np.abs(x[self._column[self._cells]]) > 1e-7
+        moving = np.abs(x[self._column[self._cells]]) > NEGLIGIBLE_MOVE
         cells = self._cells[moving]
         return cells, x[self._column[cells]] * self._ratio[cells] * unit
 
@@ -269,27 +274,27 @@ class CheapestDeviation:
         count = self.column_count
         factor = self._ratio[cell] * side
         unit = level / abs(factor)
-        room = np.concatenate([self._up, self._down]) / unit
+        capacity = np.concatenate([self._up, self._down]) / unit
         moving, still = (here, here + count) if factor > 0 else (here + count, here)
-        if self._own_room is not None:
-            room[moving] = self._own_room[0 if side > 0 else 1][cell] / unit
-        if room[moving] < 1 - TOLERANCE:
+        if self._own_capacity is not None:
+            capacity[moving] = self._own_capacity[0 if side > 0 else 1][cell] / unit
+        if capacity[moving] < 1 - TOLERANCE:
             return None
-        # Room beyond this is never needed; leaving it out keeps the bounds alike.
-        upper = np.minimum(room, 100.0)
+        # Capacity beyond this is never needed; leaving it out keeps the bounds alike.
+        upper = np.minimum(capacity, FAR_LEAST_MOVES)
         upper[np.tile(self.barred, 2)] = 0.0
         lower = np.zeros(2 * count)
         lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
-        price = np.tile(
+        column_cost = np.tile(
             np.bincount(
                 self._column[self._cells],
                 cost[self._cells] * np.abs(self._ratio[self._cells]),
                 minlength=count,
             ),
             2,
-        ) / np.clip(room, 1e-3, 1.0)
-        price[[moving, still]] = 0.0
-        self._update(lower, upper, price)
+        ) / np.clip(capacity, 1e-3, 1.0)
+        column_cost[[moving, still]] = 0.0
+        self._update(lower, upper, column_cost)
         try:
             solution: Any = self._model.solve(cold=self._cold, strategy="dual")
         except SolverError:
@@ -298,29 +303,19 @@ class CheapestDeviation:
             return None
         return np.asarray(solution.x[:count] - solution.x[count:])
 
-    def _update(self, lower: Floats, upper: Floats, price: Floats) -> None:
+    def _update(self, lower: Floats, upper: Floats, column_cost: Floats) -> None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if len(changed):
             self._model.set_bounds(changed, lower[changed], upper[changed])
-        repriced = np.flatnonzero(price != self._cost)
-        if len(repriced):
-            self._model.set_cost(repriced, price[repriced])
-        self._lower, self._upper, self._cost = lower, upper, price
-
-
-def _own_room(search: Search, rival: Rival) -> tuple[Floats, Floats]:
-    """How far cells may rise and fall while they themselves are asked."""
-    problem, separator = search.problem, rival.separator
-    free = rival.attacker.reopened(problem)
-    return (
-        np.where(free, problem.upper - problem.value, separator.up),
-        np.where(free, problem.value - problem.lower, separator.down),
-    )
+        changed = np.flatnonzero(column_cost != self._cost)
+        if len(changed):
+            self._model.set_cost(changed, column_cost[changed])
+        self._lower, self._upper, self._cost = lower, upper, column_cost
 
 
 def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
     """Rows without rounding, empty rows and rows that are multiples of others."""
-    A.data[np.abs(A.data) < 1e-9] = 0.0
+    A.data[np.abs(A.data) < ROUNDING_NOISE] = 0.0
     A.eliminate_zeros()
     A.sort_indices()
     seen: set[tuple[bytes, bytes]] = set()

@@ -25,13 +25,13 @@ def obstacles(search: Search) -> list[str]:
     if search.should_stop():
         # Not everything could be looked at: nothing can be said.
         return []
-    for rival, missed in exposed:
+    for state, missed in exposed:
         told.extend(
             f"{search.problem.name_cell(cell)} cannot be protected against "
-            f"{rival.attacker.name} attackers: {_reason(search, cell, missed)}"
+            f"{state.attacker.name} attackers: {_reason(search, cell, missed)}"
             for cell in np.unique(missed.cells).tolist()
         )
-    rows, needed = search.crowd_rows()
+    rows, needed = search.singleton_rows()
     have = np.asarray(abs(search.problem.relations[rows]).sign() @ everything.astype(np.float64))
     for row, count, most in zip(rows.tolist(), needed.tolist(), have.tolist(), strict=True):
         if most < count:
@@ -51,9 +51,9 @@ def obstacles(search: Search) -> list[str]:
 def _reason(search: Search, cell: int, missed: Requests) -> str:
     problem, columns = search.problem, search.structure.columns
     useful = (search.sensitive | search.secondary).astype(np.int64)
-    company = np.asarray(abs(problem.relations).sign() @ useful)
+    useful_cells = np.asarray(abs(problem.relations).sign() @ useful)
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
-    lonely = rows[company[rows] < 2].tolist()
+    lonely = rows[useful_cells[rows] < 2].tolist()
     sides = sorted(
         {"upper" if side > 0 else "lower" for side in missed.sides[missed.cells == cell]}
     )
@@ -64,7 +64,7 @@ def _reason(search: Search, cell: int, missed: Requests) -> str:
             f"its {levels} level is out of reach"
         )
     return (
-        f"the bounds of the cells that may be suppressed leave too little room for its {levels} "
+        f"the bounds of the cells that may be suppressed leave too little slack for its {levels} "
         "level"
     )
 

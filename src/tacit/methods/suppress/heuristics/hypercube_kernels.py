@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-_ENOUGH = 1 - 1e-9
-"""Room that misses a level by no more than rounding is enough."""
+from tacit.tolerances import MET
+
+_ENOUGH = 1 - MET
+"""Capacity that misses a level by no more than rounding is enough."""
 
 
 @njit(cache=True, nogil=True)
@@ -53,8 +55,8 @@ def cheapest_hypercube(
         down: How far each cell may fall.
         rise: How far the cell must be able to rise.
         fall: How far it must be able to fall.
-        corner: Room for the corners, one row for each number of dimensions fixed.
-        sign: Room for their directions.
+        corner: Space for the corners, one row for each number of dimensions fixed.
+        sign: Space for their directions.
         chosen: Receives the places of the corners, the given place first.
         chosen_sign: Receives their directions: 1 with the given cell, -1 against it.
 
@@ -80,7 +82,7 @@ def cheapest_hypercube(
             step *= shape[d]
             widest = max(widest, shape[d])
     neighbour = np.empty((k, widest), np.int64)
-    price = np.empty((k, widest))
+    charge = np.empty((k, widest))
     count = np.zeros(k, np.int64)
     for d in range(k):
         keys = np.full(dimension[d], np.inf)
@@ -90,9 +92,9 @@ def cheapest_hypercube(
             other = cells[place + (j - own[d]) * stride[d]]
             turned = j > 0 and own[d] > 0
             if other >= 0 and usable[other]:
-                room_up = down[other] if turned else up[other]
-                room_down = up[other] if turned else down[other]
-                if room_up >= rise * _ENOUGH and room_down >= fall * _ENOUGH:
+                capacity_up = down[other] if turned else up[other]
+                capacity_down = up[other] if turned else down[other]
+                if capacity_up >= rise * _ENOUGH and capacity_down >= fall * _ENOUGH:
                     keys[j] = 0.0 if hidden[other] else cost[other]
                     count[d] += 1
         if count[d] == 0:
@@ -100,11 +102,11 @@ def cheapest_hypercube(
         order = np.argsort(keys, kind="mergesort")
         for j in range(count[d]):
             neighbour[d, j] = order[j]
-            price[d, j] = keys[order[j]]
+            charge[d, j] = keys[order[j]]
     # What the dimensions from d on cost at least.
     least = np.zeros(k + 1)
     for d in range(k - 1, -1, -1):
-        least[d] = least[d + 1] + price[d, 0]
+        least[d] = least[d + 1] + charge[d, 0]
     best = np.inf
     found = 0
     spent = np.zeros(k + 1)
@@ -113,7 +115,7 @@ def cheapest_hypercube(
     sign[0, 0] = 1
     d = 0
     while d >= 0:
-        if position[d] >= count[d] or (spent[d] + price[d, position[d]] + least[d + 1] >= best):
+        if position[d] >= count[d] or (spent[d] + charge[d, position[d]] + least[d + 1] >= best):
             # Neighbours come cheapest first: none of the others can be better.
             position[d] = 0
             d -= 1
@@ -132,9 +134,9 @@ def cheapest_hypercube(
             if cell < 0 or not usable[cell]:
                 fits = False
                 break
-            room_up = up[cell] if direction > 0 else down[cell]
-            room_down = down[cell] if direction > 0 else up[cell]
-            if room_up < rise * _ENOUGH or room_down < fall * _ENOUGH:
+            capacity_up = up[cell] if direction > 0 else down[cell]
+            capacity_down = down[cell] if direction > 0 else up[cell]
+            if capacity_up < rise * _ENOUGH or capacity_down < fall * _ENOUGH:
                 fits = False
                 break
             if not hidden[cell]:

@@ -1,9 +1,9 @@
 """The hypercube method for tables of any dimension, hierarchical and linked ones included.
 
-For each sensitive cell and each subtable that it is in, the cheapest hypercube is suppressed
-whose corners give the cell the room that its levels ask for (paper 003, section 4.3). Corners in
-other subtables are protected there to the same level. What this leaves exposed in the whole
-table is repaired, and what is not needed is published again.
+For each sensitive cell and each subtable that it is in, the cheapest hypercube is suppressed whose
+corners give the cell the capacity that its levels ask for [Castro2012, section 4.3]. Corners in
+other subtables are protected there to the same level. What this leaves exposed in the whole table
+is repaired, and what is not needed is published again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
     asked = np.flatnonzero((rise > 0) | (fall > 0))
     # Large levels leave the least choice; what protects them protects many others.
     asked = asked[np.lexsort((asked, -np.maximum(rise, fall)[asked]))]
-    up, down = room(search)
+    up, down = capacities(search)
     owner, first_place, places = incidence(subtables, search.problem.cell_count)
     # A suppressed cell has to be protected in each of its subtables.
     cost = steering(search.problem.weight) * np.maximum(np.diff(first_place), 1)
@@ -63,19 +63,19 @@ def levels(search: Search) -> tuple[Floats, Floats]:
     """How far each sensitive cell is to rise and to fall so that all its levels are met."""
     problem = search.problem
     rise, fall = problem.upper_level, problem.lower_level
-    room_up = (problem.upper - problem.value)[problem.sensitive]
+    slack = (problem.upper - problem.value)[problem.sensitive]
     missing = np.maximum(problem.sliding_level - rise - fall, 0.0)
-    more = np.minimum(room_up - rise, missing)
+    more = np.minimum(slack - rise, missing)
     return rise + more, fall + (missing - more)
 
 
-def room(search: Search) -> tuple[Floats, Floats]:
+def capacities(search: Search) -> tuple[Floats, Floats]:
     """How far each cell may rise and fall while it protects others, whoever attacks.
 
-    Cells that some attacker knows do not protect: paper 003 forbids singletons this way.
+    Cells that some attacker knows do not protect: [Castro2012] forbids singletons this way.
     """
-    up = np.minimum.reduce([rival.separator.up for rival in search.rivals])
-    down = np.minimum.reduce([rival.separator.down for rival in search.rivals])
+    up = np.minimum.reduce([state.separator.up for state in search.states])
+    down = np.minimum.reduce([state.separator.down for state in search.states])
     return up, down
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import njit
 
 from tacit.attack.flow import send
+from tacit.tolerances import MET
 
 
 @njit(cache=True, nogil=True)
@@ -34,11 +35,11 @@ def protect_by_paths(
     limit_up: npt.NDArray[np.float64],
     limit_down: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
-    """Protect one request after the other by shortest paths (paper 003, Figure 14).
+    """Protect one request after the other by shortest paths [Castro2012, Figure 14].
 
     What hidden arcs already allow is used first. For the rest, paths from one end of the cell
-    to the other are sought along which every arc has room; an arc that is not yet hidden costs
-    its weight, more if its room is smaller than what is missing. The arcs of a path become
+    to the other are sought along which every arc has capacity; an arc that is not yet hidden costs
+    its weight, more if its capacity is smaller than what is missing. The arcs of a path become
     hidden, in place.
 
     Returns:
@@ -103,9 +104,9 @@ def protect_by_paths(
             is_touched[touched[position]] = 0
             flow[touched[position]] = 0.0
         rest = target - sent
-        if rest <= 1e-9 * target:
+        if rest <= MET * target:
             continue
-        # From here on every arc may carry, those not hidden at a price.
+        # From here on every arc may carry, those not hidden at a cost.
         for arc in range(arcs):
             if not hidden[arc]:
                 residual[2 * arc] = up[arc]
@@ -115,7 +116,7 @@ def protect_by_paths(
             if not hidden[arc]:
                 residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
                 residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
-        while rest > 1e-9 * target:
+        while rest > MET * target:
             distance[:] = np.inf
             distance[source] = 0.0
             came[:] = -1
@@ -145,17 +146,17 @@ def protect_by_paths(
                 for position in range(first[node], first[node + 1]):
                     way = link[position]
                     arc = way >> 1
-                    room = residual[way]
-                    if arc == own or room <= 1e-9 * target:
+                    capacity = residual[way]
+                    if arc == own or capacity <= MET * target:
                         continue
-                    price = 0.0
+                    step = 0.0
                     if not hidden[arc]:
-                        price = cost[arc] * max(1.0, rest / room)
-                    elif room < rest:
-                        # A tie-breaker towards hidden arcs with enough room.
-                        price = 1e-12
+                        step = cost[arc] * max(1.0, rest / capacity)
+                    elif capacity < rest:
+                        # A tie-breaker towards hidden arcs with enough capacity.
+                        step = 1e-12
                     other = tail[arc] if way & 1 else head[arc]
-                    through = key + price
+                    through = key + step
                     if through < distance[other]:
                         distance[other] = through
                         came[other] = way
@@ -191,7 +192,7 @@ def protect_by_paths(
 
 @njit(cache=True, nogil=True)
 def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The same array with twice the room."""
+    """The same array with twice the size."""
     longer = np.empty(2 * len(array), np.int64)
     longer[: len(array)] = array
     return longer
@@ -232,7 +233,7 @@ def publish_again(
         capacity[2 * arc + 1] = down[arc]
     residual = capacity.copy()
     # Which requests use an arc: a chain of entries for each arc. An entry is out of date when
-    # its request has got a new flow since; a table of all pairs would take too much room.
+    # its request has got a new flow since; a table of all pairs would take too much memory.
     chain = np.full(arcs, -1, np.int64)
     entry_request = np.empty(1024, np.int64)
     entry_version = np.empty(1024, np.int64)

@@ -58,13 +58,13 @@ class Neighbourhoods:
         self.tries += 1
         start = self._current.copy()
         start[self._chosen(secondary)] = False
-        opinion = guide * random.random(len(guide)) ** random.choice([0.0, 0.5, 1.0])
+        suggested = guide * random.random(len(guide)) ** random.choice([0.0, 0.5, 1.0])
         if random.random() < 0.5:
-            opinion = np.clip(opinion + 0.5 * random.random(len(guide)), 0.0, 1.0)
-        safe = self._constructor.construct(start, opinion)
+            suggested = np.clip(suggested + 0.5 * random.random(len(guide)), 0.0, 1.0)
+        safe = self._constructor.construct(start, suggested)
         if safe is None:
             return
-        found = clean_up(search, safe, opinion + 0.3 * random.random(len(guide)))
+        found = clean_up(search, safe, suggested + 0.3 * random.random(len(guide)))
         if search.weigh(found) <= search.weigh(self._current) and not search.should_stop():
             self._current = found
             if search.offer(found):
