@@ -17,7 +17,8 @@ from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
 from tacit.io.jj import read_jj
 from tacit.methods.suppress.algorithms import monolithic
-from tacit.methods.suppress.model import AttackerState, Search
+from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.subproblems import Subproblems

@@ -274,7 +274,7 @@ class Root(RootLoop):
         added = 0
         for state in self._search.states:
             check_time()
-            cuts = state.separator.cuts(master.full(y), ceiling=ceiling)
+            cuts = state.cuts(master.full(y), ceiling=ceiling)
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])

@@ -8,18 +8,19 @@ that a pattern is safe.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
+from scipy import sparse
 
 from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock, check_time
 from tacit.methods.engine import driver
 from tacit.methods.suppress.algorithms import algorithm
+from tacit.methods.suppress.attackers import AttackerState, InsiderState
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.proof import Proof
 from tacit.methods.suppress.weights import beyond, is_outgrown, step_of, unit_for_loss, unit_of
@@ -27,38 +28,6 @@ from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource, StopReason, Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
-
-
-@dataclass(frozen=True, eq=False)
-class AttackerState:
-    """One attacker with the tools to answer and to stop them.
-
-    Attributes:
-        attacker: Who.
-        separator: Finds cuts against this attacker.
-        witnesses: What is known about patterns looked at before.
-        is_plain: Does the attacker know the same of a cell whichever cell is attacked?
-        closed: Cells of which the attacker knows more than the first attacker does.
-        lately: Requests that were missed lately, the last ones first.
-    """
-
-    attacker: Attacker
-    separator: Separator
-    witnesses: Witnesses
-    is_plain: bool
-    closed: Booleans
-    lately: list[int] = field(default_factory=list)
-
-    def remember(self, requests: Integers) -> None:
-        """These requests were just missed."""
-        fresh = requests.tolist()
-        self.lately[:] = (fresh + [each for each in self.lately if each not in set(fresh)])[:64]
-
-    def order(self, count: int) -> Integers:
-        """All requests, those missed lately first."""
-        first = np.array(self.lately, np.int64)
-        rest = np.setdiff1d(np.arange(count), first)
-        return np.concatenate([first, rest])
 
 
 class OutgrownError(Exception):
@@ -74,7 +43,9 @@ class Search(driver.Search):
         problem: The table, its weights in the search's unit.
         options: What the user chose.
         structure: The examined relations.
-        states: The attackers.
+        states: The attackers; contributors together are the last.
+        outsiders: The attackers but for contributors.
+        insiders: The state of contributors as attackers, if the table has any.
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
@@ -103,6 +74,8 @@ class Search(driver.Search):
         self.states: list[AttackerState] = []
         for attacker in attackers or [Attacker.external()]:
             self.states.append(self._state_of(attacker))
+        self.outsiders = list(self.states)
+        self.insiders = self._insider_state()
         movable = (problem.upper > problem.value) | (problem.value > problem.lower)
         self.sensitive = problem.is_sensitive
         self.secondary: Booleans = movable & ~problem.must_publish & ~self.sensitive
@@ -213,6 +186,16 @@ class Search(driver.Search):
             attacker, separator, Witnesses(self.structure, separator), is_plain, closed
         )
 
+    def _insider_state(self) -> InsiderState | None:
+        """Contributors as attackers, who join the others."""
+        if self.problem.insiders is None or not len(self.problem.insiders):
+            return None
+        reader = Attacker.external()
+        first = next((each for each in self.states if each.attacker == reader), None)
+        state = InsiderState.of(self.problem, first or self._state_of(reader))
+        self.states.append(state)
+        return state
+
     @property
     def cutoff(self) -> float:
         """Only patterns that weigh less than this are of interest."""
@@ -316,8 +299,11 @@ class Search(driver.Search):
 
         A sliding level is expressed by the sides that are to move further.
         """
-        found = []
+        found: list[tuple[AttackerState, Requests]] = []
         for state in self._one_after_the_other():
+            if state is self.insiders and found:
+                # What protects against others protects against contributors, too.
+                break
             missed = self.missed(state, hidden)
             if len(missed):
                 found.append((state, missed))
@@ -341,7 +327,9 @@ class Search(driver.Search):
 
     def missed(self, state: AttackerState, hidden: Booleans) -> Requests:
         """Requests of one attacker that a pattern misses."""
-        requests = state.separator.requests()
+        if state is self.insiders:
+            return self.insiders.missed(self, hidden)
+        requests = state.requests()
         missed = requests.take(~self.reached(state, requests, hidden))
         cells, levels = state.separator.sliding()
         if len(cells) == 0:
@@ -354,7 +342,7 @@ class Search(driver.Search):
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         narrow = np.flatnonzero(rise + fall < levels * (1 - TOLERANCE))
         extra = [slide(state.separator, int(cells[i]), levels[i], fall[i]) for i in narrow]
-        return joined([missed, *extra])
+        return Requests.joined([missed, *extra])
 
     def reached(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests a pattern meets, as far as that could be found out in time."""
@@ -382,7 +370,7 @@ class Search(driver.Search):
         """Which requests remembered deviations show to be met."""
         shown = state.witnesses.show(requests, hidden)
         first = self.states[0]
-        if state is not first and first.is_plain:
+        if first.is_plain and state.witnesses is not first.witnesses:
             # What moves only cells of which this attacker knows no more than the first.
             shown |= first.witnesses.show(requests, hidden & ~state.closed)
         return shown
@@ -394,13 +382,38 @@ class Search(driver.Search):
         tables = answers.deviations
         for number in np.flatnonzero(worth & np.isfinite(answers.amount)).tolist():
             entries = slice(tables.indptr[number], tables.indptr[number + 1])
-            state.witnesses.remember(
-                int(requests.cells[number]),
-                int(requests.sides[number]),
-                float(requests.targets[number]),
-                tables.indices[entries].astype(np.int64),
-                tables.data[entries],
-            )
+            cells = tables.indices[entries].astype(np.int64)
+            state.witnesses.remember(requests, number, cells, tables.data[entries])
+
+    def answers(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Reaches:
+        """Deviations that show which requests a pattern meets, remembered or new.
+
+        Unlike `reached` this tells how. What was not answered in time is marked.
+        """
+        known = [state.witnesses.find(requests, number, hidden) for number in range(len(requests))]
+        left = np.array([number for number, each in enumerate(known) if each is None], np.int64)
+        rest = requests.take(left)
+        fresh = self.attack(state, hidden).reach(
+            self.ask(state, rest, hidden), progress=self._out_of_time
+        )
+        self._remember(state, rest, fresh, fresh.reached(rest))
+        rows = SparseRows(len(requests), self.problem.cell_count)
+        amount = np.zeros(len(requests))
+        for number, each in enumerate(known):
+            if each is not None:
+                amount[number] = each.moved
+                rows.put(number, each.cells, each.x)
+        found = sparse.coo_array(fresh.deviations)
+        rows.put_many(left[found.row], found.col.astype(np.int64), found.data)
+        amount[left] = fresh.amount
+        limit = np.full(len(requests), np.inf)
+        limit[left] = fresh.limit
+        answered = np.ones(len(requests), bool)
+        answered[left] = fresh.answered
+        proofs = SparseRows(len(requests), self.problem.relation_count)
+        proven = sparse.coo_array(fresh.multipliers)
+        proofs.put_many(left[proven.row], proven.col.astype(np.int64), proven.data)
+        return Reaches(amount, limit, rows.matrix(), proofs.matrix(), answered)
 
     def first_exposed(self, hidden: Booleans) -> tuple[AttackerState, Requests] | None:
         """Some requests that a pattern misses, or None if it is safe.
@@ -409,8 +422,8 @@ class Search(driver.Search):
         and the first few that miss end the search.
         """
         for state in self._one_after_the_other():
-            requests = state.separator.requests()
-            if len(state.separator.sliding()[0]):
+            requests = state.requests()
+            if state.slides or state is self.insiders:
                 missed = self.missed(state, hidden)
                 if len(missed):
                     return state, missed
@@ -432,7 +445,9 @@ class Search(driver.Search):
 
         A sliding level is split between the two sides as they are now.
         """
-        plain = state.separator.requests()
+        if state is self.insiders:
+            return self.insiders.targets(self, hidden)
+        plain = state.requests()
         cells, levels = state.separator.sliding()
         if len(cells) == 0:
             return plain
@@ -441,7 +456,7 @@ class Search(driver.Search):
         rise, fall = amount[: len(cells)], amount[len(cells) :]
         up = np.minimum(rise, levels)
         down = np.minimum(fall, levels - up)
-        return joined([plain, Requests.both_sides(cells, up, down)]).positive()
+        return Requests.joined([plain, Requests.both_sides(cells, up, down)]).positive()
 
     def attack(self, state: AttackerState, hidden: Booleans) -> Attack:
         """What the attacker can do with a pattern."""
@@ -467,12 +482,3 @@ def slide(separator: Separator, cell: int, level: float, fall: float) -> Request
     """What to ask of both sides so that a sliding level is met, given how far the cell falls."""
     up = min(separator.own_room(cell)[0], max(level - fall, 0.0))
     return Requests.both_sides(np.array([cell]), up, level - up).positive()
-
-
-def joined(parts: Sequence[Requests]) -> Requests:
-    """Several requests as one."""
-    return Requests(
-        np.concatenate([part.cells for part in parts]),
-        np.concatenate([part.sides for part in parts]),
-        np.concatenate([part.targets for part in parts]),
-    )

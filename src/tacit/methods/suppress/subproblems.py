@@ -18,7 +18,8 @@ from scipy import sparse
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
 from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
 from tacit.errors import SolverError
-from tacit.methods.suppress.model import AttackerState, Search
+from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Subproblem
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
@@ -56,18 +57,21 @@ class Subproblems:
     def __init__(self, search: Search):
         self._search = search
         self._forms: dict[int, DualForm] = {}
-        self._own = [search.own_capacity(state) for state in search.states]
+        self._own = [search.own_capacity(state) for state in search.outsiders]
 
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
         """Cuts that a pattern violates, attacker by attacker."""
         options = self._search.options
         strong = options.own_cuts and options.subproblem == "meth1"
-        for number, state in enumerate(self._search.states):
+        for number, state in enumerate(self._search.outsiders):
             # Of sliding levels the separator knows only where all cells are judged alike.
-            if strong and (state.is_plain or len(state.separator.sliding()[0]) == 0):
-                yield state.separator.cuts(hidden.astype(np.float64))
+            if strong and (state.is_plain or not state.slides):
+                yield state.cuts(hidden.astype(np.float64))
             else:
                 yield self._by_form(number, hidden)
+        insiders = self._search.insiders
+        if insiders is not None:
+            yield insiders.cuts(hidden.astype(np.float64), insiders.missed(self._search, hidden))
 
     def _by_form(self, number: int, hidden: Booleans) -> Cuts:
         problem = self._search.problem

@@ -222,9 +222,8 @@ class Rounds:
                 search.offer(hidden)
                 continue
             for state, requests in exposed:
-                asked = None if len(state.separator.sliding()[0]) else requests
                 for ceiling in _CEILINGS:
-                    cuts = state.separator.cuts(hidden.astype(float), asked, ceiling=ceiling)
+                    cuts = state.cuts(hidden.astype(float), requests, ceiling=ceiling)
                     added += master.add_cuts(cuts)
             if number < _REPAIRS:
                 self._repair.offer(hidden, master.full(master.y))

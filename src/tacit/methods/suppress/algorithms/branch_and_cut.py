@@ -168,11 +168,9 @@ class Tree:
         if exposed is None:
             search.offer(hidden)
             return True
-        separator, missed = exposed[0].separator, exposed[1]
-        # A sliding level may be shared out in any way: what was missed is only one of them.
-        asked = None if len(separator.sliding()[0]) else missed
+        state, missed = exposed
         # The solver may not learn this now, but it will when it separates next.
-        master.add_cuts(separator.cuts(hidden.astype(np.float64), asked))
+        master.add_cuts(state.cuts(hidden.astype(np.float64), missed))
         return False
 
     def _cuts(self, y: Floats, ceilings: tuple[float, ...]) -> Sequence[Cut]:
@@ -190,7 +188,7 @@ class Tree:
             found: list[Cut] = []
             for state in self._search.states:
                 check_time()
-                cuts = state.separator.cuts(master.full(y), ceiling=ceiling)
+                cuts = state.cuts(master.full(y), ceiling=ceiling)
                 master.add_cuts(cuts)
                 found += self._columns_of(sparse.csr_array(cuts.coefficients[:, master.cells]))
             self._known_rows = len(master.pool)

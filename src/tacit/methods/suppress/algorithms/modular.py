@@ -178,7 +178,7 @@ class _Modular:
         """The attackers as far as they know something about the cells."""
         place = {int(cell): number for number, cell in enumerate(cells)}
         found: list[Attacker] = []
-        for state in self._search.states:
+        for state in self._search.outsiders:
             local = _restricted(state.attacker, place)
             if local not in found:
                 found.append(local)

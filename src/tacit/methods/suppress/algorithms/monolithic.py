@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
+from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern
-from tacit.methods.suppress.model import AttackerState, Search
+from tacit.methods.suppress.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
 from tacit.solver.highs_mip import HighsMip
@@ -48,10 +50,14 @@ def run(search: Search) -> None:
             return
         if found.status == "optimal" and found.x is not None:
             hidden = model.pattern(found.x)
-            if not search.exposed(hidden):
+            exposed = search.exposed(hidden)
+            if not exposed:
                 return
-            # Safe only within the solver's tolerance.
+            # Safe only within the solver's tolerance, or not safe against contributors, of whom
+            # the model knows nothing yet.
             model.rule_out(hidden)
+            for state, missed in exposed:
+                model.cut_off(state.cuts(hidden.astype(np.float64), missed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +135,7 @@ def _deviations(search: Search) -> list[_Deviation]:
     component = np.full(len(usable), -1, np.int64)
     component[usable] = component_labels(search.structure.A[:, np.flatnonzero(usable)])
     found: list[_Deviation] = []
-    for state in search.states:
+    for state in search.outsiders:
         movement = _Movement(search, state, component)
         for cell, (upper, lower, sliding) in _levels(search, state).items():
             # A sliding level that the other two do not imply asks more of each.
@@ -281,6 +287,13 @@ class _CompactModel:
         safe = constructor.construct(hidden)
         if safe is not None:
             search.offer(clean_up(search, safe))
+
+    def cut_off(self, cuts: Cuts) -> None:
+        """Add protection cuts."""
+        part = sparse.csr_array(cuts.coefficients[:, self._cells])
+        entries = (part.data, part.indices, part.indptr)
+        rows = sparse.csr_array(entries, shape=(len(cuts), self._count))
+        self._model.add_rows(rows, np.ones(len(cuts)), np.full(len(cuts), np.inf))
 
     def rule_out(self, hidden: Booleans) -> None:
         """Ask for a cell outside an unsafe pattern: less suppression is never safer."""

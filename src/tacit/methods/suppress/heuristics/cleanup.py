@@ -17,8 +17,9 @@ from tacit.attack.network import Network
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Component
 from tacit.clock import TimeUpError, check_time
-from tacit.methods.suppress.heuristics.construct import CheapestDeviation
-from tacit.methods.suppress.model import AttackerState, Search
+from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.heuristics.construct import CheapestDeviation, limits_of
+from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import ROUNDING_NOISE
 
@@ -43,12 +44,44 @@ def clean_up(
         guide: How much a relaxation likes each cell, from 0 to 1.
         seconds: Stop after this time with what has been achieved, which is safe at any time.
     """
-    hidden = hidden.copy()
-    if not search.should_stop():
-        # What has been published until time is up can stay published.
-        with contextlib.suppress(TimeUpError):
-            _publish_what_can_be(search, hidden, guide, search.seconds + seconds)
-    return hidden
+    fewer = hidden.copy()
+    if search.should_stop():
+        return fewer
+    # What has been published until time is up can stay published.
+    with contextlib.suppress(TimeUpError):
+        _publish_what_can_be(search, fewer, guide, search.seconds + seconds)
+    if search.insiders is not None and not _restore(search, hidden, fewer):
+        return hidden.copy()
+    return fewer
+
+
+def _restore(search: Search, hidden: Booleans, fewer: Booleans) -> bool:
+    """Suppress again, in place, what turns out to protect against contributors.
+
+    While cells are published, the requests against contributors that are known are watched. Less
+    suppression can make others matter, which are found here.
+
+    Args:
+        search: The run.
+        hidden: A safe pattern.
+        fewer: What was left of it after the clean-up.
+
+    Returns:
+        False if time ran out.
+    """
+    assert search.insiders is not None
+    with contextlib.suppress(TimeUpError):
+        while True:
+            missed = search.missed(search.insiders, fewer)
+            if not len(missed):
+                return True
+            answers = search.answers(search.insiders, missed, hidden)
+            needed = np.unique(answers.deviations.indices)
+            if fewer[needed].all() or not answers.reached(missed).all():
+                # Time ran out before all was answered.
+                return False
+            fewer[needed] = True
+    return False
 
 
 def _publish_what_can_be(
@@ -56,7 +89,7 @@ def _publish_what_can_be(
 ) -> None:
     """Publish cells again, in place; the pattern is safe at any time."""
     _guarded_clean_up(search, hidden, guide, end)
-    if not any(len(state.separator.sliding()[0]) for state in search.states):
+    if not any(state.slides for state in search.states):
         return
     # Guards share sliding levels out between the sides once and for all; the attacker looks at
     # both sides anew.
@@ -73,8 +106,8 @@ def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None, en
     order = np.flatnonzero(hidden & search.secondary)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
-    if len(search.states) == 1 and search.states[0].is_plain:
-        _by_components(search, search.states[0], hidden, order, end)
+    if len(search.outsiders) == 1 and search.states[0].is_plain:
+        _by_components(search, hidden, order, end)
         return
     while len(order):
         order = _one_by_one(search, hidden, order, lambda: _guards(search, hidden), end)
@@ -107,16 +140,15 @@ def _one_by_one(
     return order[:0]
 
 
-def _by_components(
-    search: Search, state: AttackerState, hidden: Booleans, order: Integers, end: float
-) -> None:
+def _by_components(search: Search, hidden: Booleans, order: Integers, end: float) -> None:
     """Publish cells again, in place, part by part: what one cell protects lies in its own part.
 
     Parts that are networks are left to a kernel. The others may fall apart while cells are
     published; then what is left is looked at in the same way.
     """
+    state = search.states[0]
     while len(order) and not search.should_stop() and search.seconds <= end:
-        targets = search.targets(state, hidden)
+        targets = Requests.joined([search.targets(each, hidden) for each in search.states])
         shrunk = search.attack(state, hidden).shrunk
         place = shrunk.place[order]
         # What cannot move anyway protects nobody.
@@ -127,7 +159,9 @@ def _by_components(
             component = shrunk.components[number]
             mine, asked = order[place == number], targets.take(where == number)
             if component.network is not None:
-                published = _network_clean_up(component, component.network, asked, mine)
+                published = _network_clean_up(
+                    component, component.network, asked, mine, len(hidden)
+                )
                 hidden[_spared(search, hidden, published)] = False
                 continue
 
@@ -175,11 +209,17 @@ def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
 
 
 def _network_clean_up(
-    component: Component, network: Network, targets: Requests, order: Integers
+    component: Component,
+    network: Network,
+    targets: Requests,
+    order: Integers,
+    cell_count: int,
 ) -> Integers:
     """Those of the cells of a network that can be published, one after the other."""
     from tacit.methods.suppress.heuristics.kernels import publish_again
 
+    inside = np.zeros(cell_count, bool)
+    inside[component.cells] = True
     published = publish_again(
         network.first,
         network.link,
@@ -190,6 +230,7 @@ def _network_clean_up(
         np.searchsorted(component.cells, targets.cells),
         targets.sides,
         targets.targets * (1 - TOLERANCE),
+        *limits_of(targets, inside),
         np.searchsorted(component.cells, order),
     )
     return order[published]
@@ -309,21 +350,22 @@ class LinearGuard:
         """Is a deviation remembered that stays within the suppressed cells?"""
         if not self._state.is_plain:
             return False
-        cells = self._state.witnesses.moving(*self._request(request), hidden)
-        if cells is None:
+        found = self._state.witnesses.find(self._requests, request, hidden)
+        if found is None:
             return False
-        self._uses.propose(request, self._model.columns(cells))
+        self._uses.propose(request, self._model.columns(found.cells))
         return True
 
     def _settle(self, request: int) -> tuple[Integers, Floats] | None:
         """Look for a deviation anew; cells that move and how far, or None if there is none."""
         cell, side, level = self._request(request)
-        x = self._model.deviation(cell, side, level, self._cost)
+        limited = self._requests.limited(request)
+        x = self._model.deviation(cell, side, level, self._cost, limited)
         if x is None:
             return None
         moves = self._model.moves(x, cell, level)
         if self._state.is_plain:
-            self._state.witnesses.remember(cell, side, level, *moves)
+            self._state.witnesses.remember(self._requests, request, *moves)
         self._uses.propose(request, np.flatnonzero(np.abs(x) > ROUNDING_NOISE))
         return moves
 
@@ -428,6 +470,7 @@ class FlowGuard:
             np.full(len(numbers), np.inf),
             self._share,
             np.zeros(len(self._cells), bool),
+            asked.limits,
         )
         for position, request in enumerate(numbers.tolist()):
             self._uses.propose(request, arcs[pointer[position] : pointer[position + 1]])

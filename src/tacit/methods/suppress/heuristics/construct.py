@@ -13,10 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.kernels import tie_together
-from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, Limits, Requests
 from tacit.clock import check_time
 from tacit.errors import SolverError
-from tacit.methods.suppress.model import AttackerState, Search
+from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
@@ -126,6 +127,7 @@ class Constructor:
             arc,
             missed.sides,
             missed.targets,
+            *limits_of(missed, structure.in_network),
         )
         hidden[cells] = inside
 
@@ -142,11 +144,9 @@ class Constructor:
         while open_requests.any() and not search.should_stop():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
-            cell, side = int(missed.cells[request]), int(missed.sides[request])
-            level = float(missed.targets[request])
-            used, x = model.cheapest(cell, side, level, np.where(hidden, 1e-4, 1.0) * cost)
+            used, x = model.cheapest(missed, request, np.where(hidden, 1e-4, 1.0) * cost)
             if state.is_plain and len(used):
-                state.witnesses.remember(cell, side, level, used, x)
+                state.witnesses.remember(missed, request, used, x)
                 open_requests &= ~state.witnesses.spread(missed, open_requests, used, x)
             grown = not hidden[used].all()
             hidden[used] = True
@@ -246,9 +246,11 @@ class CheapestDeviation:
         columns = np.unique(self._column[cells])
         return columns[columns >= 0]
 
-    def cheapest(self, cell: int, side: int, level: float, cost: Floats) -> tuple[Integers, Floats]:
+    def cheapest(self, requests: Requests, number: int, cost: Floats) -> tuple[Integers, Floats]:
         """Cells that move in the cheapest deviation, and how far; none if there is none."""
-        x = self.deviation(cell, side, level, cost)
+        cell, side = int(requests.cells[number]), int(requests.sides[number])
+        level = float(requests.targets[number])
+        x = self.deviation(cell, side, level, cost, requests.limited(number))
         if x is None:
             return self._cells[:0], np.zeros(0)
         return self.moves(x, cell, level)
@@ -266,8 +268,23 @@ class CheapestDeviation:
         cells = self._cells[moving]
         return cells, x[self._column[cells]] * self._ratio[cells] * unit
 
-    def deviation(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
-        """The cheapest deviation of the columns, or None if the level is out of reach."""
+    def deviation(
+        self,
+        cell: int,
+        side: int,
+        level: float,
+        cost: Floats,
+        limited: Limited = NOTHING_LIMITED,
+    ) -> Floats | None:
+        """The cheapest deviation of the columns, or None if the level is out of reach.
+
+        Args:
+            cell: The asked cell.
+            side: 1 to rise, -1 to fall.
+            level: How far it is to move.
+            cost: What each cell costs that moves.
+            limited: Cells that may move less far than usually.
+        """
         here = self.column(cell)
         if here < 0 or self.barred[here]:
             return None
@@ -278,6 +295,7 @@ class CheapestDeviation:
         moving, still = (here, here + count) if factor > 0 else (here + count, here)
         if self._own_capacity is not None:
             capacity[moving] = self._own_capacity[0 if side > 0 else 1][cell] / unit
+        self._narrow(capacity, limited, unit)
         if capacity[moving] < 1 - TOLERANCE:
             return None
         # Capacity beyond this is never needed; leaving it out keeps the bounds alike.
@@ -303,6 +321,18 @@ class CheapestDeviation:
             return None
         return np.asarray(solution.x[:count] - solution.x[count:])
 
+    def _narrow(self, capacity: Floats, limited: Limited, unit: float) -> None:
+        """Lower the capacities of columns, in place, to what limited cells allow."""
+        cells, rise, fall = limited
+        inside = self._column[cells] >= 0
+        cells, rise, fall = cells[inside], rise[inside], fall[inside]
+        ratio, column = self._ratio[cells], self._column[cells]
+        turned = ratio < 0
+        above = np.where(turned, fall, rise) / (np.abs(ratio) * unit)
+        below = np.where(turned, rise, fall) / (np.abs(ratio) * unit)
+        np.minimum.at(capacity, column, above)
+        np.minimum.at(capacity, column + self.column_count, below)
+
     def _update(self, lower: Floats, upper: Floats, column_cost: Floats) -> None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if len(changed):
@@ -311,6 +341,20 @@ class CheapestDeviation:
         if len(changed):
             self._model.set_cost(changed, column_cost[changed])
         self._lower, self._upper, self._cost = lower, upper, column_cost
+
+
+def limits_of(
+    requests: Requests, inside: Booleans
+) -> tuple[Integers, Integers, Integers, Any, Any]:
+    """The limits of requests as the kernels for networks take them.
+
+    Args:
+        requests: What is asked.
+        inside: The cells of the network, which are its arcs one after the other.
+    """
+    limits = requests.limits or Limits.none(len(requests))
+    limits = limits.numbered_by(np.where(inside, np.cumsum(inside) - 1, -1))
+    return limits.chosen, limits.start, limits.cells, limits.up, limits.down
 
 
 def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:

@@ -26,10 +26,11 @@ def obstacles(search: Search) -> list[str]:
         # Not everything could be looked at: nothing can be said.
         return []
     for state, missed in exposed:
+        cells, first = np.unique(missed.cells, return_index=True)
         told.extend(
             f"{search.problem.name_cell(cell)} cannot be protected against "
-            f"{state.attacker.name} attackers: {_reason(search, cell, missed)}"
-            for cell in np.unique(missed.cells).tolist()
+            f"{state.name(missed, number)}: {_reason(search, missed, number)}"
+            for cell, number in zip(cells.tolist(), first.tolist(), strict=True)
         )
     rows, needed = search.singleton_rows()
     have = np.asarray(abs(search.problem.relations[rows]).sign() @ everything.astype(np.float64))
@@ -48,9 +49,12 @@ def obstacles(search: Search) -> list[str]:
     return told
 
 
-def _reason(search: Search, cell: int, missed: Requests) -> str:
+def _reason(search: Search, missed: Requests, number: int) -> str:
     problem, columns = search.problem, search.structure.columns
+    cell = int(missed.cells[number])
     useful = (search.sensitive | search.secondary).astype(np.int64)
+    known, rise, fall = missed.limited(number)
+    useful[known[(rise <= 0) & (fall <= 0)]] = 0
     useful_cells = np.asarray(abs(problem.relations).sign() @ useful)
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
     lonely = rows[useful_cells[rows] < 2].tolist()

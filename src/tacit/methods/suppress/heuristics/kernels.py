@@ -2,8 +2,8 @@
 
 Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
 of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
-arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`, `limit_arc`,
-`limit_up`, `limit_down`.
+arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`,
+`limit_arc`, `limit_up`, `limit_down`.
 """
 
 from __future__ import annotations
