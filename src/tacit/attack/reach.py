@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +18,13 @@ TOLERANCE = MET
 
 GAP_TOLERANCE = SAME_AMOUNT
 """An amount and its limit are the same when they differ by at most this share."""
+
+
+def repeated_ranges(first: Integers, length: Integers) -> Integers:
+    """The numbers from each start on, so many of them, one range after the other."""
+    before = np.cumsum(length) - length
+    numbers: Integers = np.repeat(first - before, length) + np.arange(int(length.sum()))
+    return numbers
 
 
 Limited = tuple[Integers, Floats, Floats]
@@ -78,36 +86,57 @@ class Limits:
         limited = np.flatnonzero(self.chosen >= 0)
         first = self.start[self.chosen[limited]]
         length = self.start[self.chosen[limited] + 1] - first
-        before = np.cumsum(length) - length
-        entry = np.repeat(first - before, length) + np.arange(int(length.sum()))
-        return np.repeat(limited, length), entry
+        return np.repeat(limited, length), repeated_ranges(first, length)
 
     def at(self, request: Integers, cell: Integers, rises: Booleans) -> Floats:
         """How far cells may move in requests, upwards where they rise; inf without a limit."""
-        found = np.full(len(request), np.inf)
         if not len(self.cells):
-            return found
-        width = int(max(self.cells.max(), cell.max(initial=0))) + 1
-        keys = self.lists * width + self.cells
+            return np.full(len(request), np.inf)
+        width, keys = self._keys
         wanted = self.chosen[request] * width + cell
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        is_limited = (self.chosen[request] >= 0) & (keys[place] == wanted)
+        is_limited = (self.chosen[request] >= 0) & (cell < width) & (keys[place] == wanted)
         amount = np.where(rises, self.up[place], self.down[place])
-        return np.where(is_limited, amount, found)
+        return np.where(is_limited, amount, np.inf)
 
-    def kept(self, deviations: sparse.csr_array[Any, Any], rows: Integers) -> Booleans:
+    @cached_property
+    def _keys(self) -> tuple[int, Integers]:
+        """A number for each entry, increasing, from its list and its cell."""
+        width = int(self.cells.max(initial=0)) + 1
+        return width, self.lists * width + self.cells
+
+    def kept(
+        self,
+        deviations: sparse.csr_array[Any, Any],
+        rows: Integers,
+        factor: Floats | None = None,
+    ) -> Booleans:
         """Whether each request's limits hold in its row of some deviations.
 
         Args:
             deviations: Deviations, one per row.
             rows: The row of each request.
+            factor: What each row is multiplied by; 1 by default.
         """
         holds = np.ones(len(self.chosen), bool)
-        request, entry = self.entries()
-        if len(entry):
+        limited = np.flatnonzero(self.chosen >= 0)
+        listed = np.diff(self.start)[self.chosen[limited]]
+        first = deviations.indptr[rows[limited]].astype(np.int64)
+        length = deviations.indptr[rows[limited] + 1] - first
+        if not length.sum() or not listed.sum():
+            return holds
+        # From the shorter side: rows with few cells, or short lists.
+        if length.sum() < listed.sum():
+            request = np.repeat(limited, length)
+            entry = repeated_ranges(first, length)
+            x = deviations.data[entry]
+            amount = self.at(request, deviations.indices[entry].astype(np.int64), x > 0)
+        else:
+            request, entry = self.entries()
             x = np.asarray(deviations[rows[request], self.cells[entry]]).ravel()
             amount = np.where(x > 0, self.up[entry], self.down[entry])
-            holds[request[np.abs(x) > amount * (1 + TOLERANCE)]] = False
+        size = np.abs(x) if factor is None else np.abs(x) * factor[request]
+        holds[request[size > amount * (1 + TOLERANCE)]] = False
         return holds
 
     def numbered_by(self, number: Integers) -> Limits:
