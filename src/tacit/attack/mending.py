@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import lsmr
+from scipy.sparse.linalg import lsmr, splu
 
 from tacit.attack.evidence import (
     EVIDENCE_TOLERANCE,
@@ -31,6 +31,9 @@ from tacit.solver.highs import HighsModel
 _GOAL = EVIDENCE_TOLERANCE / 10
 """Tables miss no more than this share of their amount once they are mended."""
 _PASSES = 3
+_RIDGE = 1e-10
+"""What is added to the diagonal of normal equations, as a share of its largest entry."""
+_REFINEMENTS = 3
 _GRID = 2.0**16
 """Multipliers are rounded to multiples of 1 / grid."""
 
@@ -151,7 +154,7 @@ class _Mender:
             if not len(free):
                 return None
             off = np.asarray(A @ x) / pace
-            x[free] -= pace * lsmr(A[:, free], off, atol=1e-15, btol=1e-15)[0]
+            x[free] -= pace * _smallest_change(sparse.csr_array(A[:, free]), off)
         return None
 
     def _least(self, claim: int, target: float) -> tuple[Integers, Floats] | None:
@@ -192,6 +195,21 @@ class _Mender:
             return None
         moving = np.flatnonzero(x)
         return cells[moving], x[moving]
+
+
+def _smallest_change(A: sparse.csr_array[Any, Any], off: Floats) -> Floats:
+    """The smallest change of cells, by least squares, that makes relations add up.
+
+    Relations may depend on each other: a little is added to the diagonal of the normal equations,
+    and refinement takes away what that changes.
+    """
+    gram = sparse.csc_array(A @ A.T)
+    size = float(gram.diagonal().max(initial=1.0))
+    solver = splu(gram + _RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
+    change = np.zeros(A.shape[1])
+    for _ in range(_REFINEMENTS):
+        change += A.T @ solver.solve(off - A @ change)
+    return change
 
 
 def _mend_proofs(

@@ -72,16 +72,22 @@ class Suggestions:
         inside = np.ones(x.shape[0], bool)
         inside[row[np.abs(x.data) > room * (1 + TOLERANCE)]] = False
         found = np.full(len(requests), -1, np.int64)
+        largest = np.zeros(x.shape[0])
+        np.maximum.at(largest, row, np.abs(x.data))
         for side in (1, -1):
             numbers = np.flatnonzero(asked & (requests.sides == side))
-            # The furthest deviation of each cell.
-            use = np.flatnonzero(inside[row] & (side * x.data > 0))
-            use = use[np.argsort(side * x.data[use], kind="stable")]
+            target = np.full(len(told.up), np.inf)
+            target[requests.cells[numbers]] = requests.targets[numbers] * (1 - TOLERANCE)
+            # Of those that go far enough the one in which other cells move least, for the sake of
+            # exactness.
+            use = np.flatnonzero(
+                inside[row] & (side * x.data > 0) & (side * x.data >= target[x.indices])
+            )
+            use = use[np.argsort(side * x.data[use] / largest[row[use]], kind="stable")]
             best = np.full(len(told.up), -1, np.int64)
             best[x.indices[use]] = use
             entry = best[requests.cells[numbers]]
-            far = side * np.where(entry >= 0, x.data[entry] if x.nnz else 0.0, 0.0)
-            met = (entry >= 0) & (far >= requests.targets[numbers] * (1 - TOLERANCE))
+            met = entry >= 0
             found[numbers[met]] = row[entry[met]]
         if requests.limits is not None:
             shown = np.flatnonzero(found >= 0)
