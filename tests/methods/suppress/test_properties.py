@@ -16,6 +16,7 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
 from tests.attack.tables import crossed, flat
+from tests.methods.suppress.larger_tables import TABLES, medium_table, table
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     EXACT,
@@ -28,8 +29,6 @@ from tests.methods.suppress.tables import (
     same_weight,
     seeded_instance,
 )
-from tests.methods.suppress.test_brute_force import medium_table
-from tests.methods.suppress.test_interrupts import TABLES, table
 
 SECRETS = [31415.5, 27182.25, 16180.75]
 
