@@ -200,8 +200,9 @@ def _tables() -> Iterator[Mistake]:
         "a level that cannot be met",
         "protect table.jj --out published.csv",
         "tacit: table.jj: no safe pattern exists; published.csv was not written:\n  cell 0 cannot "
-        "be protected against external attackers: every other cell of relation 0 must be published "
-        "or cannot vary, so that its lower and upper level is out of reach\n",
+        "be protected against external attackers: every other cell of one of its relations must be "
+        "published or cannot vary (cell 1, cell 2), so that its lower and upper level is out "
+        "of reach\n",
         code=2,
         files={"table.jj": TABLE.replace("1 s", "1 z")},
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
@@ -104,6 +105,21 @@ def test_a_method_may_keep_all_cells_or_some() -> None:
     outcome, (case,) = run(apart=np.arange(6) < 2)
     assert case.problem.cell_count == 5
     assert outcome.left_out == (0,)
+    _, (case,) = run(agreeing=[np.arange(6.0)])
+    assert case.problem.cell_count == 6
+
+
+def test_a_method_may_expand_its_result_itself() -> None:
+    """What already speaks of the given cells is handed over as it is."""
+
+    class Expanding(Everything):
+        def expand(self, result: Result) -> Result:
+            return replace(result, solution=Suppression(np.arange(6) < 5), left_out=(1,))
+
+    outcome = protected(TABLE, "suppress", Options(), Expanding, clock=Clock())
+    assert isinstance(outcome.solution, Suppression)
+    assert outcome.solution.suppressed.tolist() == [True] * 5 + [False]
+    assert outcome.left_out == (1,)
 
 
 def test_attackers_are_those_of_either_table() -> None:

@@ -296,6 +296,26 @@ def same_weight(found: float | None, expected: float | None) -> bool:
     return bool(np.isclose(found, expected, rtol=1e-7, atol=1e-12))
 
 
+def assert_matches(instance: Instance, brute: BruteForce, expected: float | None) -> None:
+    """Exact algorithms find the optimum and prove it; all are safe and bound it from below."""
+    for algorithm in ALGORITHMS:
+        outcome = instance.suppress(algorithm)
+        found = outcome.report.objective
+        assert_consistent(outcome, brute.problem, brute)
+        if expected is None:
+            assert outcome.solution is None
+        else:
+            assert outcome.status is not Status.INFEASIBLE, algorithm
+            assert outcome.report.bound <= expected * (1 + 1e-7) + 1e-12, algorithm
+        if algorithm in EXACT:
+            proven = Status.INFEASIBLE if expected is None else Status.OPTIMAL
+            assert same_weight(found, expected), f"{algorithm}: {found}, optimum {expected}"
+            assert outcome.status is proven, algorithm
+        elif instance.max_suppressed is None and expected is not None:
+            assert found is not None, f"{algorithm} finds nothing"
+            assert found >= expected * (1 - 1e-7), algorithm
+
+
 def compact_optimum(problem: Problem) -> float:
     """The optimum of the compact model [Castro2012, (7)] against a reader; bounds are finite."""
     p, n = problem, problem.cell_count

@@ -17,13 +17,13 @@ from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
+from tests.methods.suppress.larger_tables import cube
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     assert_consistent,
     hidden_by,
     seeded_instance,
 )
-from tests.methods.suppress.test_improvement import cube
 from tests.test_clock import Hand
 
 EVERY = [*ALGORITHMS, "benders", "stabilized", "monolithic"]

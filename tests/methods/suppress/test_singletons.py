@@ -21,11 +21,11 @@ from tests.methods.suppress.tables import (
     BruteForce,
     Instance,
     assert_consistent,
+    assert_matches,
     hidden_by,
     same_weight,
     seeded_instance,
 )
-from tests.methods.suppress.test_brute_force import assert_matches
 
 SEEDS = 13
 

@@ -17,8 +17,8 @@ from tacit.methods.suppress.weights import power_of_two, steering, step_of
 from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Floats, Problem
+from tests.methods.suppress.larger_tables import cube
 from tests.methods.suppress.tables import EXACT, KINDS, Instance, hidden_by, seeded_instance
-from tests.methods.suppress.test_improvement import cube
 
 PROVING = [*EXACT, "benders", "stabilized", "monolithic"]
 

@@ -8,7 +8,7 @@ import pytest
 from tacit.attack.reach import Requests
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tests.methods.suppress.test_improvement import cube, started
+from tests.methods.suppress.larger_tables import cube, started
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
@@ -30,7 +30,7 @@ from tacit.methods.inputs import refuse
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Report, Solution, Status, StopReason
-from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Integers, Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
 
 
@@ -54,11 +54,13 @@ class Case:
         *,
         merges: bool = True,
         apart: Booleans | None = None,
+        agreeing: Sequence[Floats] = (),
     ) -> Case:
         """Reduce a table; for the arguments see `protected`."""
         if not merges:
             return cls(EqualCells.none(problem), attackers)
-        return cls(EqualCells.of(problem, attackers=attackers, apart=apart), attackers)
+        reduction = EqualCells.of(problem, attackers=attackers, apart=apart, agreeing=agreeing)
+        return cls(reduction, attackers)
 
     @property
     def given(self) -> Problem:
@@ -164,6 +166,21 @@ class Search(Progress, ABC):
         """What to say where there is no solution, and which cells were still exposed."""
         return "", ()
 
+    def expand(self, result: Result) -> Result:
+        """A result in cells of the table as it was given.
+
+        To be overridden where `conclude` speaks of these cells already, because equal cells are
+        published in different ways.
+        """
+        if self.case is None:
+            return result
+        reduction = self.case.reduction
+        return replace(
+            result,
+            solution=reduction.expand(result.solution),
+            left_out=tuple(reduction.cells(result.left_out).tolist()),
+        )
+
 
 def protected(
     problem: Problem,
@@ -175,6 +192,7 @@ def protected(
     attackers: Sequence[Attacker] = (),
     merges: bool = True,
     apart: Booleans | None = None,
+    agreeing: Sequence[Floats] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
 ) -> Outcome:
@@ -190,6 +208,7 @@ def protected(
         attackers: Who attacks.
         merges: Whether equal cells may be merged: not where cells are counted, for instance.
         apart: Cells that stay cells of their own besides those that must, see `EqualCells.of`.
+        agreeing: Columns that must be the same for all cells that are merged.
         observer: Listens; may stop the search.
         tolerance: How exactly the relations must hold.
 
@@ -201,7 +220,7 @@ def protected(
         return infeasible(method, options, hopeless)
 
     def prepared() -> Search:
-        case = Case.of(problem, attackers, merges=merges, apart=apart)
+        case = Case.of(problem, attackers, merges=merges, apart=apart, agreeing=agreeing)
         search = prepare(case)
         search.case = case
         return search
@@ -269,14 +288,11 @@ def driven(prepare: Callable[[], Search], method: str, options: Options, clock: 
 def _outcome(
     search: Search, result: Result | None, ended_by: StopReason, options: Options
 ) -> Outcome:
-    case = search.case
     message, exposed = search.excuse() if result is None else (result.message, ())
-    solution = None if result is None else result.solution
-    left_out = () if result is None else result.left_out
-    if case is not None:
-        exposed = case.sensitive(exposed).tolist()
-        left_out = tuple(case.reduction.cells(left_out).tolist())
-        solution = None if solution is None else case.reduction.expand(solution)
+    if search.case is not None:
+        exposed = search.case.sensitive(exposed).tolist()
+    if result is not None:
+        result = search.expand(result)
     if result is None:
         is_infeasible = ended_by is StopReason.INFEASIBLE
         status = Status.INFEASIBLE if is_infeasible else Status.INTERRUPTED
@@ -293,7 +309,7 @@ def _outcome(
     return Outcome(
         status=status,
         stopped_by=ended_by,
-        solution=solution,
+        solution=None if result is None else result.solution,
         report=report,
         method=search.method,
         algorithm=_algorithm(options),
@@ -301,7 +317,7 @@ def _outcome(
         message=message,
         audit=None if result is None else result.audit,
         exposed=tuple(exposed),
-        left_out=left_out,
+        left_out=() if result is None else result.left_out,
     )
 
 

@@ -172,11 +172,6 @@ class Search(driver.Search):
         self.forget_bounds(self.base)
         self.better(self.weigh(self.best))
 
-    @property
-    def attackers(self) -> list[Attacker]:
-        """Who attacks."""
-        return [state.attacker for state in self.states]
-
     def _state_of(self, attacker: Attacker) -> AttackerState:
         separator = Separator(self.problem, structure=self.structure, attacker=attacker)
         is_plain = not attacker.reopened(self.problem).any()

@@ -11,10 +11,17 @@ from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search
 from tacit.outcome import StopReason
-from tacit.problem import Booleans
+from tacit.problem import Booleans, Integers, Problem
 
 _BY_MODULES = 8000
 """From this number of cells on, tables that are no networks are first protected by modules."""
+
+
+_CANNOT_MOVE = "must be published or cannot vary"
+_WAYS_OUT = (
+    "; put its code together with another one (recode), let more cells be suppressed, or leave "
+    'contributors out with insiders = "none"'
+)
 
 
 def obstacles(search: Search) -> list[str]:
@@ -36,9 +43,11 @@ def obstacles(search: Search) -> list[str]:
     have = np.asarray(abs(search.problem.relations[rows]).sign() @ everything.astype(np.float64))
     for row, count, most in zip(rows.tolist(), needed.tolist(), have.tolist(), strict=True):
         if most < count:
+            # Users know cells; numbers of relations tell them nothing.
+            named = search.problem.name_cells(_cells_of(search.problem, row))
             told.append(
-                f"relation {row} needs {count} suppressed cells because of its singletons, but "
-                f"only {int(most)} of its cells may be suppressed"
+                f"a relation needs {count} suppressed cells because of its singletons, but only "
+                f"{int(most)} of its cells may be suppressed: {named}"
             )
     limit = search.options.max_suppressed
     if limit is not None and limit < int(search.sensitive.sum()):
@@ -55,22 +64,32 @@ def _reason(search: Search, missed: Requests, number: int) -> str:
     useful = (search.sensitive | search.secondary).astype(np.int64)
     known, rise, fall = missed.limited(number)
     useful[known[(rise <= 0) & (fall <= 0)]] = 0
-    useful_cells = np.asarray(abs(problem.relations).sign() @ useful)
+    count = np.asarray(abs(problem.relations).sign() @ useful)
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
-    lonely = rows[useful_cells[rows] < 2].tolist()
+    lonely = rows[count[rows] < 2].tolist()
     sides = sorted(
         {"upper" if side > 0 else "lower" for side in missed.sides[missed.cells == cell]}
     )
     levels = " and ".join(sides)
+    ways_out = _WAYS_OUT if len(known) else ""
     if lonely:
+        others = _cells_of(problem, lonely[0])
+        why = "must be published, cannot vary or is known to it" if len(known) else _CANNOT_MOVE
         return (
-            f"every other cell of relation {lonely[0]} must be published or cannot vary, so that "
-            f"its {levels} level is out of reach"
+            f"every other cell of one of its relations {why} "
+            f"({problem.name_cells(others[others != cell])}), so that its {levels} level is out of "
+            f"reach{ways_out}"
         )
+    known_bounds = " and what it knows" if len(known) else ""
     return (
-        f"the bounds of the cells that may be suppressed leave too little slack for its {levels} "
-        "level"
+        f"the bounds of the cells that may be suppressed{known_bounds} leave too little slack for "
+        f"its {levels} level{ways_out}"
     )
+
+
+def _cells_of(problem: Problem, relation: int) -> Integers:
+    A = problem.relations
+    return A.indices[A.indptr[relation] : A.indptr[relation + 1]].astype(np.int64)
 
 
 def is_large(search: Search) -> bool:

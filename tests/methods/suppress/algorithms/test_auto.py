@@ -9,7 +9,7 @@ from tacit.methods.suppress.algorithms import modular
 from tacit.methods.suppress.heuristics import first_pattern
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.run import suppress
-from tests.methods.suppress.test_improvement import cube
+from tests.methods.suppress.larger_tables import cube
 
 
 def test_large_tables_that_are_no_networks_begin_with_modules(

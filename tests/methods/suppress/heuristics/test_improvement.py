@@ -9,40 +9,9 @@ from tacit.attack.audit import audit
 from tacit.methods.suppress.algorithms.auto import Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
-from tacit.methods.suppress.heuristics.construct import Constructor
-from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
-from tacit.methods.suppress.model import Search
-from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.problem import Problem
-from tests.attack.tables import crossed, flat
-
-
-def cube(seed: int, size: int = 3) -> Problem:
-    """A three-dimensional table that is no network, with weights of 1."""
-    rng = np.random.default_rng(seed)
-    A, sums = crossed([flat(size), flat(size), flat(size)])
-    value = sums @ np.floor(rng.lognormal(3.0, 1.2, sums.shape[1]))
-    sensitive = np.sort(rng.choice(len(value), 2 * size, replace=False))
-    level = np.maximum(np.ceil(value[sensitive] * 0.15), 1.0)
-    return Problem(
-        value=value,
-        upper=np.full(len(value), 2 * value.max()),
-        relations=A,
-        rhs=A @ value,
-        sensitive=sensitive,
-        upper_level=level,
-        lower_level=np.minimum(level, value[sensitive]),
-    )
-
-
-def started(problem: Problem) -> tuple[Search, Constructor]:
-    """A search with a first pattern."""
-    search = Search(problem, SuppressOptions(time_limit=60))
-    constructor = Constructor(search)
-    first_pattern(search, constructor)
-    return search, constructor
+from tests.methods.suppress.larger_tables import cube, started
 
 
 @pytest.mark.parametrize("seed", range(6))
