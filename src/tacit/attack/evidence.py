@@ -13,6 +13,7 @@ max|g| times that sum: a claim that passes is true up to the tolerance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,6 +143,26 @@ class Evidence:
             sparse.csr_array(reaches.deviations[told]),
             reaches.limit[told],
             sparse.csr_array(reaches.multipliers[told]),
+        )
+
+    @classmethod
+    def none(cls, problem: Problem) -> Evidence:
+        """No claims about a table."""
+        numbers, amounts = np.zeros(0, np.int64), np.zeros(0)
+        deviations = sparse.csr_array((0, problem.cell_count))
+        multipliers = sparse.csr_array((0, problem.relation_count))
+        return cls(numbers, numbers, amounts, deviations, amounts, multipliers)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+        """Several lists of claims as one."""
+        return cls(
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.sides for part in parts]),
+            np.concatenate([part.amount for part in parts]),
+            sparse.csr_array(sparse.vstack([part.deviations for part in parts])),
+            np.concatenate([part.limit for part in parts]),
+            sparse.csr_array(sparse.vstack([part.multipliers for part in parts])),
         )
 
     def __len__(self) -> int:

@@ -180,6 +180,11 @@ class Attacker:
             colluding=tuple(np.flatnonzero(problem.singleton >= 0).tolist()),
         )
 
+    @property
+    def is_reader(self) -> bool:
+        """Whether the attacker knows nothing but the publication, the relations and the bounds."""
+        return not (self.known or self.at_least or self.at_most or self.own or self.colluding)
+
     def expect_cells(self, problem: Problem) -> None:
         """Refuse an attacker who knows about cells that a table does not have."""
         for cells in (self.known, self.colluding, self.at_least, self.at_most, self.own):
