@@ -294,7 +294,7 @@ def two_children(**codes: Any) -> Table:
     """A parent of two cells, 200 and 3 from one firm each, beside a large third one."""
     frame = {"r": ["n1", "n2", "m"], "v": [200.0, 3.0, 500.0], "n": [1, 1, 9], **codes}
     nested = Hierarchy.from_nested({"n": ["n1", "n2"], "m": None})
-    options = {"top": ["v"], "top_contributor": ["firm"]} if codes else {}
+    options: dict[str, Any] = {"top": ["v"], "top_contributor": ["firm"]} if codes else {}
     return Table.from_frame(frame, {"r": nested}, value="v", count="n", **options)
 
 
