@@ -10,7 +10,7 @@ import numpy as np
 from tacit.attack.audit import Audit
 from tacit.outcome import Intervals, Outcome, Suppression
 from tacit.problem import Problem
-from tacit.release.against import Against, audited, named_attackers, none_can
+from tacit.release.against import Against, audited, named_attackers, no_insider_can, none_can
 from tacit.release.flags import PublishedAs
 from tacit.release.published import Published, seen
 from tacit.version import __version__
@@ -73,9 +73,14 @@ def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> 
             "a reader who knows the published values, how far from the true ones they may be, all "
             "relations and the bounds"
         )
+    insiders = no_insider_can(against)
+    if insiders:
+        insiders = (
+            f", and {insiders} deduce what others contribute more closely than the rules allow"
+        )
     return (
         f"{none_can(against, reader)} deduce any sensitive cell more closely than its protection "
-        "levels allow"
+        f"levels allow{insiders}"
     )
 
 
