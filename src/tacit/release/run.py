@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
 
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.clock import Clock
 from tacit.errors import InputError
 from tacit.methods.registry import find_method
 from tacit.observer import Observer, Unstoppable
@@ -24,6 +26,8 @@ from tacit.release.against import Against, asked_for, insiders_asked_for
 from tacit.release.choices import with_cells
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
+from tacit.release.sums import left_known, protect_sums, time_limit_of
+from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
 from tacit.table.insiders import Choice, check_choice
 
@@ -77,9 +81,17 @@ def protect(
     options = with_cells(table, chosen.to_publish(options), chosen.cell_choices)
     if attackers:
         options["attackers"] = attackers
-    outcome = run(problem, observer=observer, tolerance=tolerance, **options)
+    search = partial(run, observer=observer, tolerance=tolerance)
+    clock = Clock(time_limit_of(options))
+    outcome = search(problem, **options)
     if outcome.solution is None:
         raise NoReleaseError(_why_none(outcome), outcome, problem)
+    known: list[SensitiveSum] = []
+    if isinstance(table, Table):
+        if method == "suppress" and not _asks_for_singletons(options) and not attackers:
+            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
+        else:
+            known = left_known(table, outcome)
     found = _verified(problem, outcome, attackers, observer, tolerance)
     outcome = replace(outcome, audit=found)
     if not found.safe:
@@ -90,7 +102,9 @@ def protect(
             problem,
             found,
         )
-    papers = WorkingPapers(table if isinstance(table, Table) else None, problem, outcome, found)
+    papers = WorkingPapers(
+        table if isinstance(table, Table) else None, problem, outcome, found, tuple(known)
+    )
     kinds: tuple[Against, ...] = ()
     if isinstance(table, Table) and not _asks_for_singletons(options):
         choice = insiders or "singletons"

@@ -22,15 +22,18 @@ from scipy import sparse
 from tacit.arrays import Booleans, Floats, Integers
 from tacit.errors import first_few
 from tacit.hierarchy import Hierarchy
+from tacit.insiders import LevelsAgainst
 from tacit.table import Grid, Table
 from tacit.table.contributors import Largest
-from tacit.table.judging import Verdict, asked_levels, join_reasons
+from tacit.table.judging import Pairs, Verdict, asked_levels, join_reasons
 
 Sums: TypeAlias = sparse.csr_array[Any, Any]
 """One row per sum with a 1 at each of its cells."""
 
 _PAIRS_AT_ONCE = 20_000
 _FEWEST_TOPS = 5
+_LEVELS = ("lower_level", "upper_level", "sliding_level")
+_ROUNDING = 1e-12
 _LEAST_SHARE = 1e-3
 """The level of a sum for which its rules imply none, as a share of its value."""
 
@@ -46,6 +49,7 @@ class SensitiveSum:
         lower: How far below its value it would have to be uncertain.
         upper: The same above its value.
         sliding: How wide the interval around it would have to be.
+        verdicts: What each rule says of it, each verdict with one entry.
     """
 
     cells: Integers
@@ -54,6 +58,47 @@ class SensitiveSum:
     lower: float
     upper: float
     sliding: float
+    verdicts: tuple[Verdict, ...] = ()
+
+    def levels_against(
+        self, value: float, own: Floats, *, are_identified: bool, are_holdings: bool
+    ) -> LevelsAgainst:
+        """How uncertain the sum would have to be to contributors.
+
+        Args:
+            value: What it amounts to.
+            own: What each contributor adds to it, 0 for those from elsewhere.
+            are_identified: Whether this is all that they add to it; else it is the least.
+            are_holdings: Whether they are holdings.
+        """
+        count = len(own)
+        found = {name: np.zeros(count) for name in _LEVELS}
+        for verdict in self.verdicts:
+            lower, upper, sliding = (
+                np.zeros(count) if column is None else np.repeat(column, count)
+                for column in (verdict.lower, verdict.upper, verdict.sliding)
+            )
+            facts = {name: np.repeat(column, count) for name, column in verdict.facts.items()}
+            largest = own >= facts["first"] * (1 - _ROUNDING) if facts else np.zeros(count, bool)
+            pairs = Pairs(
+                value=np.full(count, value),
+                lower=lower,
+                upper=upper,
+                sliding=sliding,
+                own=own,
+                amount=own,
+                is_largest=largest,
+                is_vague=np.full(count, not are_identified),
+                facts=facts,
+                are_holdings=are_holdings,
+            )
+            rule = verdict.rule
+            levels = pairs.percentage() if rule is None else rule.levels_against(pairs)
+            for name, asked in asked_levels(verdict, "both", levels).items():
+                found[name] = np.maximum(found[name], asked)
+        readers = (self.lower, self.upper, self.sliding)
+        capped = (np.minimum(found[n], r) for n, r in zip(_LEVELS, readers, strict=True))
+        return LevelsAgainst(*capped)
 
     def label(self, table: Table) -> str:
         """Its cells by name, and why it is sensitive."""
@@ -84,9 +129,9 @@ def sensitive_sums(table: Table, hidden: Booleans) -> list[SensitiveSum]:
     count = sums.shape[0]
     reason = np.full(count, "", object)
     exact = np.ones(count, bool)
-    level = {name: np.zeros(count) for name in ("lower_level", "upper_level", "sliding_level")}
-    for verdict in rules:
-        found = _judged(union, verdict)
+    level = {name: np.zeros(count) for name in _LEVELS}
+    verdicts = [_judged(union, verdict) for verdict in rules]
+    for found in verdicts:
         reason[found.cells] = join_reasons(
             reason[found.cells], np.full(len(found.cells), found.reason, object)
         )
@@ -104,8 +149,27 @@ def sensitive_sums(table: Table, hidden: Booleans) -> list[SensitiveSum]:
             lower=float(level["lower_level"][row]),
             upper=float(level["upper_level"][row]),
             sliding=float(level["sliding_level"][row]),
+            verdicts=tuple(at for found in verdicts for at in _at(found, row)),
         )
         for row in np.flatnonzero(reason != "").tolist()
+    ]
+
+
+def _at(verdict: Verdict, cell: int) -> list[Verdict]:
+    """A verdict on one cell alone, none where the cell is not sensitive."""
+    place = int(np.searchsorted(verdict.cells, cell))
+    if place == len(verdict.cells) or verdict.cells[place] != cell:
+        return []
+    one = slice(place, place + 1)
+    return [
+        replace(
+            verdict,
+            cells=verdict.cells[one],
+            lower=verdict.lower[one],
+            upper=verdict.upper[one],
+            sliding=None if verdict.sliding is None else verdict.sliding[one],
+            facts={name: column[one] for name, column in verdict.facts.items()},
+        )
     ]
 
 
