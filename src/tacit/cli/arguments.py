@@ -11,6 +11,8 @@ from tacit.errors import nearest
 
 WEIGHTS = ("file", "unit", "value")
 """What a cell costs: as in the file, 1, or its value."""
+INSIDERS = ("singletons", "contributors", "none")
+"""Which contributors attack: those alone in a cell, all that the table knows, nobody."""
 _LARGEST_SEED = 10**9
 """Solvers count on from a seed, and must not run out of numbers."""
 

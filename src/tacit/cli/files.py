@@ -42,10 +42,10 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
 
 
 def as_problem(source: Table | Problem) -> Problem:
-    """What algorithms see of it."""
+    """What algorithms see of it, without contributors who attack."""
     from tacit.problem import Problem
 
-    return source if isinstance(source, Problem) else source.problem()
+    return source if isinstance(source, Problem) else source.problem("none")
 
 
 def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> None:

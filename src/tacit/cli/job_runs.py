@@ -42,7 +42,10 @@ class JobProgress(JobListener):
         self._reports.append(report)
 
     def on_source(self, source: Table | Problem) -> None:
-        """Print what is protected; of a JJ file there is no more to say than its outcome."""
+        """Print what is protected, and from whom it is not.
+
+        Of a JJ file there is no more to say than its outcome.
+        """
         if isinstance(self._job.data, JJFile) and self._job.data.path == self._job.path:
             return
         problem = as_problem(source)
@@ -56,6 +59,12 @@ class JobProgress(JobListener):
         print("\n".join([str(self._job.path), *(f"  {line}" for line in as_lines(rows))]))
         if len(problem.sensitive) == 0:
             print("note: no cell is sensitive, everything will be published", file=sys.stderr)
+        if self._job.insiders == "none":
+            print(
+                "note: insiders = none: contributors, who know their own figures, may deduce what "
+                "others contribute",
+                file=sys.stderr,
+            )
 
 
 def with_typed_weights(job: Job, weights: str | None) -> Job:

@@ -57,7 +57,7 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
     Raises:
         InputError: The file cannot be read or does not fit the problem.
     """
-    problem = source if isinstance(source, Problem) else source.problem()
+    problem = source if isinstance(source, Problem) else source.problem("none")
     if _is_published_table(Path(path)):
         if isinstance(source, Problem):
             codes = {"cell": np.arange(problem.cell_count).astype(str)}

@@ -3,6 +3,7 @@
 from tacit.jobs.job import Job, Outputs, open_job, read_job
 from tacit.jobs.run import (
     JobListener,
+    faced_by,
     job_attackers,
     job_problem,
     job_table,
@@ -14,6 +15,7 @@ __all__ = [
     "Job",
     "JobListener",
     "Outputs",
+    "faced_by",
     "job_attackers",
     "job_problem",
     "job_table",

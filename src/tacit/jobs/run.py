@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tacit.attack.knowledge import Attacker, attackers_of
-from tacit.errors import InputError, ProblemError, TacitError, name_columns
+from tacit.errors import InputError, ProblemError, TableError, TacitError, name_columns
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
@@ -26,9 +26,10 @@ from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.release import NoReleaseError, Release, protect
+from tacit.release import NoReleaseError, Release, faced, protect
 from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
+from tacit.table.insiders import Choice
 
 
 def job_table(
@@ -139,11 +140,17 @@ def run_job(
     with listener.searching() as observer:
         try:
             return protect(
-                source, job.method, observer=observer, tolerance=tolerance, **job.options
+                source,
+                job.method,
+                insiders=cast("Choice | None", job.insiders),
+                coalition=job.coalition,
+                observer=observer,
+                tolerance=tolerance,
+                **job.options,
             )
         except NoReleaseError:
             raise
-        except (ProblemError, InputError) as error:
+        except (ProblemError, TableError, InputError) as error:
             reasons = str(error).replace("\n", "\n  ")
             raise InputError(reasons, path=job.path) from None
 
@@ -151,7 +158,7 @@ def run_job(
 def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
     if job.options.get("singletons", "ignore") == "ignore":
         return
-    problem = source if isinstance(source, Problem) else source.problem()
+    problem = source if isinstance(source, Problem) else source.problem("none")
     if not (problem.singleton >= 0).any():
         raise InputError(
             "this input does not say which cells have a single respondent (a JJ file cannot); "
@@ -168,8 +175,12 @@ def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
         source: What it protects, see `job_problem`.
     """
     _refuse_unknown_singletons(job, source)
-    problem = source if isinstance(source, Problem) else source.problem()
-    return attackers_of(problem, str(job.options.get("singletons", "ignore")))
+    return attackers_of(faced_by(job, source), str(job.options.get("singletons", "ignore")))
+
+
+def faced_by(job: Job, source: Table | Problem) -> Problem:
+    """What algorithms see of what a job protects, with the insiders that it protects against."""
+    return faced(source, job.options, job.insiders, job.coalition)
 
 
 def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:

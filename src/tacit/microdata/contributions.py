@@ -14,16 +14,13 @@ import numpy.typing as npt
 from tacit.microdata.cells import Cells, SmallIntegers
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import Grid, Table
-from tacit.table.contributors import UNKNOWN, Largest
+from tacit.table.contributors import LISTED, UNKNOWN, Largest
 
 RECORDS_A_THREAD = 250_000
 """Fewer records are not worth another thread."""
 
 MOST_SHARED_CELLS = 8_000_000
 """So many cells may be kept by all threads together."""
-
-LISTED = 5
-"""So many of the largest contributors are kept at least: what they know matters to others."""
 
 FEW_CELLS = 500_000
 """Up to so many cells, or half as many as there are records, keeping more of them costs little."""

@@ -95,7 +95,7 @@ class Published:
                 themselves, and which only protect others.
             against: The kinds of attackers that the publisher asked for protection against.
         """
-        problem = source if isinstance(source, Problem) else source.problem()
+        problem = source if isinstance(source, Problem) else source.problem("none")
         value, ends, status = seen(problem, outcome)
         codes: dict[str, npt.NDArray[np.str_]]
         if isinstance(source, Table):

@@ -156,6 +156,11 @@ class GroupDisclosure(SensitivityRule):
         if self.absent not in ("refuse", "known"):
             raise InputError(f"absent must be refuse or known; it is {self.absent!r}")
 
+    @property
+    def judges_sums(self) -> bool:
+        """No: it is about rows of cells."""
+        return False
+
     def judge(self, table: Table) -> Verdict:
         """The full cells and the zeros beside them."""
         _refuse_negative(table, self)

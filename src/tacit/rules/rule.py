@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
@@ -18,7 +19,7 @@ from tacit.table.labels import name_cells
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivityRule:
+class SensitivityRule(ABC):
     """Base of the rules: how they are called, and which of their levels count.
 
     Attributes:
@@ -53,9 +54,18 @@ class SensitivityRule:
         return 0
 
     @property
+    def judges_sums(self) -> bool:
+        """Whether the rule makes sense for a sum of cells as well."""
+        return True
+
+    @property
     def reason(self) -> str:
         """What the rule is called among the reasons of a cell."""
         return self.name or self.title
+
+    @abstractmethod
+    def judge(self, table: Table) -> Verdict:
+        """The sensitive cells of a table with the protection levels that they need."""
 
     def verdict(
         self,

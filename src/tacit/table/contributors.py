@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 UNKNOWN = -1
 """Stands for a contributor that is not known."""
 
+LISTED = 5
+"""So many of the largest contributors are kept at least, where it costs little: they know more."""
+
 CONTRIBUTOR, HOLDING, ALONE = "contributor", "holding", "alone"
 """Kinds of codes; the last are contributors that belong to no holding, taken for one each."""
 
@@ -98,10 +101,14 @@ class Largest:
         """Those of the finest cells of a grid and of all their totals.
 
         A contributor to several of the cells below a total counts once, with what it adds to all
-        of those in which it is listed.
+        of those in which it is listed. Totals list as many as cells do, or `LISTED`.
         """
         # Numbers travel with the contributions as sampling weights would.
-        columns = {"top": self.amount, "top_weight": self.who.astype(np.float64)}
+        more = ((0, 0), (0, max(LISTED - self.who.shape[1], 0)))
+        columns = {
+            "top": np.pad(self.amount, more, constant_values=np.nan),
+            "top_weight": np.pad(self.who.astype(np.float64), more, constant_values=UNKNOWN),
+        }
         _, _, found = sparse_totals(grid, columns)
         who = np.nan_to_num(found["top_weight"], nan=UNKNOWN).astype(np.int64)
         return Largest(who, found["top"]).merged()

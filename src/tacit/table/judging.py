@@ -144,6 +144,20 @@ class Pairs:
 class LevelsRule(Protocol):
     """A rule that knows how much is to stay uncertain to a contributor."""
 
+    @property
+    def judges_sums(self) -> bool:
+        """Whether the rule makes sense for a sum of cells as well."""
+        ...
+
+    @property
+    def largest_needed(self) -> int:
+        """How many of the largest contributions to a cell it needs to know."""
+        ...
+
+    def judge(self, table: Table) -> Verdict:
+        """The sensitive cells of a table with the protection levels that they need."""
+        ...
+
     def levels_against(self, pairs: Pairs) -> LevelsAgainst:
         """Protection levels of cells against contributors."""
         ...
@@ -192,7 +206,8 @@ def judged(
     verdicts = [rule.judge(table) for rule in rules]
     sensitive = table.is_sensitive
     before = [] if table.verdicts else _given_before(table)
-    noted = [replace(v, levels=v.levels or levels) for v in verdicts if len(v.cells)]
+    # Rules that find nothing here may find sums of cells.
+    noted = [replace(v, levels=v.levels or levels) for v in verdicts if len(v.cells) or v.rule]
     level = {name: np.nan_to_num(_copied(table, name)) for name in _LEVELS}
     for verdict in verdicts:
         sensitive[verdict.cells] = True

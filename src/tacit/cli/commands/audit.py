@@ -14,7 +14,7 @@ from tacit.cli.exits import ExitCode
 from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError, ProblemError, TableError
 from tacit.version import __version__
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_attackers,
         metavar=",".join(ATTACKERS),
         help="a reader who knows nothing more, each single respondent, all of them together "
-        "(default: those that the job protects against; external for a JJ file)",
+        "(default: those that the job protects against, insiders included; external for a JJ "
+        "file)",
     )
     evidence = parser.add_mutually_exclusive_group()
     evidence.add_argument(
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Audit, or verify an earlier audit, and print what came out."""
     from tacit.io.solutions import read_solution
-    from tacit.jobs import job_attackers, job_problem, open_job
+    from tacit.jobs import faced_by, job_attackers, job_problem, open_job
 
     inputs = tuple(
         path
@@ -98,11 +99,15 @@ def run(arguments: argparse.Namespace) -> int:
     job = open_job(arguments.input)
     with Progress.on_stderr(quiet=arguments.quiet, stops_gracefully=False) as progress:
         source = job_problem(job, observer=progress)
-    problem = as_problem(source)
     solution = read_solution(arguments.solution, source, value=job.value_name)
     if arguments.attackers is None:
+        try:
+            problem = faced_by(job, source)
+        except TableError as error:
+            raise InputError(str(error), path=arguments.input) from None
         attackers = job_attackers(job, source)
     else:
+        problem = as_problem(source)
         attackers = _known_attackers(arguments.attackers, problem, arguments.input)
     began = time.monotonic()
     try:

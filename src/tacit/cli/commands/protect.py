@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from tacit.cli.arguments import (
+    INSIDERS,
     WEIGHTS,
     add_tolerance,
     named_option,
@@ -95,11 +96,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
     )
     parser.add_argument(
+        "--insiders",
+        type=one_of("choice of insiders", INSIDERS),
+        metavar="|".join(INSIDERS),
+        help="contributors who attack, knowing their own figures: those alone in a cell, all that "
+        "the table knows, or none (default: singletons, for jobs whose table counts contributors)",
+    )
+    parser.add_argument(
+        "--coalition",
+        type=whole_number(1),
+        metavar="N",
+        help="so many insiders may put together what they know (default: 1)",
+    )
+    parser.add_argument(
         "--singletons",
         type=one_of("protection", get_args(Singletons)),
         metavar="|".join(get_args(Singletons)),
-        help="protection against cells with a single respondent, for inputs that name them "
-        "(default: ignore)",
+        help="protection against cells with a single respondent as in papers, in place of "
+        "--insiders (default: ignore)",
     )
     parser.add_argument(
         "--max-suppressed",
@@ -262,7 +276,13 @@ def _job(arguments: argparse.Namespace) -> Job:
     outputs = replace(outputs, presentation=_presentation(arguments, job))
     method = arguments.method or job.method
     options = _options(arguments, job, method)
-    job = job.replace(method=method, options=options, outputs=outputs)
+    job = job.replace(
+        method=method,
+        options=options,
+        outputs=outputs,
+        insiders=arguments.insiders or job.insiders,
+        coalition=arguments.coalition or job.coalition,
+    )
     return with_typed_weights(job, arguments.weights)
 
 
