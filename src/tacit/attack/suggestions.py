@@ -76,13 +76,15 @@ class Suggestions:
         np.maximum.at(largest, row, np.abs(x.data))
         for side in (1, -1):
             numbers = np.flatnonzero(asked & (requests.sides == side))
-            target = np.full(len(told.up), np.inf)
-            target[requests.cells[numbers]] = requests.targets[numbers] * (1 - TOLERANCE)
+            # Contributors may ask for the same cell with different targets.
+            target = np.full(len(told.up), -1.0)
+            np.maximum.at(
+                target, requests.cells[numbers], requests.targets[numbers] * (1 - TOLERANCE)
+            )
+            far_enough = (target[x.indices] >= 0) & (side * x.data >= target[x.indices])
             # Of those that go far enough the one in which other cells move least, for the sake of
             # exactness.
-            use = np.flatnonzero(
-                inside[row] & (side * x.data > 0) & (side * x.data >= target[x.indices])
-            )
+            use = np.flatnonzero(inside[row] & (side * x.data > 0) & far_enough)
             use = use[np.argsort(side * x.data[use] / largest[row[use]], kind="stable")]
             best = np.full(len(told.up), -1, np.int64)
             best[x.indices[use]] = use

@@ -32,13 +32,11 @@ def test_a_remembered_deviation_needs_all_its_cells() -> None:
     assert search.best is not None
     search.exposed(search.best)
     request = state.separator.requests().take(np.array([0]))
-    moving = state.witnesses.moving(
-        int(request.cells[0]), int(request.sides[0]), float(request.targets[0]), search.best
-    )
-    assert moving is not None
+    found = state.witnesses.find(request, 0, search.best)
+    assert found is not None
     assert state.witnesses.show(request, search.best).all()
     fewer = search.best.copy()
-    fewer[moving[-1]] = False
+    fewer[found.cells[-1]] = False
     assert not state.witnesses.show(request, fewer).any()
 
 
@@ -49,15 +47,16 @@ def test_what_does_not_hold_is_not_remembered() -> None:
     witnesses, cell = state.witnesses, int(search.problem.sensitive[0])
     A = search.problem.relations
     alone = np.array([cell])
-    assert not witnesses.remember(cell, 1, 1.0, alone, np.array([1.0]))
+    both = Requests.both_sides(alone, 1.0, 1.0)
+    assert not witnesses.remember(both, 0, alone, np.array([1.0]))
     cycle = np.flatnonzero(np.abs(A.toarray()).sum(0) > 0)
     kernel = np.linalg.svd(A.toarray()[:, cycle])[2][-1]
     assert np.allclose(A.toarray()[:, cycle] @ kernel, 0)
     far = kernel * 1e9
     place = int(np.flatnonzero(cycle == cell)[0])
-    side = 1 if far[place] > 0 else -1
-    assert not witnesses.remember(cell, side, 1.0, cycle, far)
-    assert not witnesses.remember(cell, side, 1e12, cycle, kernel)
+    number = 0 if far[place] > 0 else 1
+    assert not witnesses.remember(both, number, cycle, far)
+    assert not witnesses.remember(Requests.both_sides(alone, 1e12, 1e12), number, cycle, kernel)
 
 
 def test_a_stretched_deviation_serves_others() -> None:
