@@ -157,6 +157,19 @@ class Master(Relaxation):
         rows.sort_indices()
         return self.add(rows, np.array(right))
 
+    def tighten(self) -> bool:
+        """Solve, raise the search's bound and fix columns; False if nothing better is left."""
+        if not self.solve():
+            self._search.nothing_better()
+            return False
+        self._search.raise_bound(self.objective)
+        self.fix()
+        return True
+
+    def recall_violated(self) -> bool:
+        """Add cuts of the pool and bridgeless rows that the optimum violates, if there are any."""
+        return self.recall(self.y) + self.bridgeless(self.y) > 0
+
     def fix(self) -> int:
         """Fix columns by their reduced costs, given the best pattern; returns how many."""
         slack = self._search.cutoff - self.objective
@@ -214,17 +227,11 @@ class Root(RootLoop):
 
     def tighten(self) -> bool:
         """Solve the relaxation; False if nothing better is left."""
-        if not self._master.solve():
-            self._search.nothing_better()
-            return False
-        self._search.raise_bound(self.bound)
-        self._master.fix()
-        return True
+        return self._master.tighten()
 
     def recall(self) -> bool:
         """Add cuts of the pool and bridgeless rows that the optimum violates."""
-        y = self._master.y
-        return self._master.recall(y) + self._master.bridgeless(y) > 0
+        return self._master.recall_violated()
 
     def change_way(self) -> bool:
         """Separate the optimum itself from now on."""

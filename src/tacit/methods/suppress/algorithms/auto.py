@@ -168,17 +168,12 @@ class Rounds:
 
     def _tighten(self) -> bool:
         """Solve the relaxation with what is known; False if nothing better is left."""
-        search, master = self._search, self._master
-        while True:
-            if not master.solve():
-                search.nothing_better()
+        while self._master.tighten():
+            if self._search.should_stop():
                 return False
-            search.raise_bound(master.objective)
-            if search.should_stop():
-                return False
-            master.fix()
-            if not master.recall(master.y) + master.bridgeless(master.y):
+            if not self._master.recall_violated():
                 return True
+        return False
 
     def _solve(self, seconds: float, gap: float, met: list[Floats]) -> WholeSolution:
         """The master problem over the cuts at work; patterns on the way are collected."""
