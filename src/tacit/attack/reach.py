@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Booleans, Floats, Integers
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.tolerances import MET, SAME_AMOUNT
 
 TOLERANCE = MET
@@ -310,6 +310,17 @@ class Reaches:
     def __post_init__(self) -> None:
         if self.answered is None:
             object.__setattr__(self, "answered", np.ones(len(self.amount), bool))
+
+    @classmethod
+    def unanswered(cls, count: int, problem: Problem) -> Reaches:
+        """No answer to any of so many requests."""
+        return cls(
+            np.zeros(count),
+            np.full(count, np.inf),
+            sparse.csr_array((count, problem.cell_count)),
+            sparse.csr_array((count, problem.relation_count)),
+            np.zeros(count, bool),
+        )
 
     def reached(self, requests: Requests) -> Booleans:
         """Which requests reached their target, within the tolerance."""
