@@ -148,14 +148,16 @@ class Limits:
             number: For each cell its other number, -1 for those that are not there.
         """
         used = np.unique(self.chosen[self.chosen >= 0])
-        place = np.full(len(self.start), -1, np.int64)
-        place[used] = np.arange(len(used))
-        lists = place[self.lists]
-        kept = np.flatnonzero((lists >= 0) & (number[self.cells] >= 0))
-        kept = kept[np.lexsort((number[self.cells[kept]], lists[kept]))]
-        start = np.searchsorted(lists[kept], np.arange(len(used) + 1)).astype(np.int64)
-        chosen = np.where(self.chosen >= 0, place[self.chosen], -1)
-        return Limits(chosen, start, number[self.cells[kept]], self.up[kept], self.down[kept])
+        length = self.start[used + 1] - self.start[used]
+        entry = repeated_ranges(self.start[used], length)
+        lists = np.repeat(np.arange(len(used)), length)
+        cells = number[self.cells[entry]]
+        order = np.lexsort((cells, lists))
+        order = order[cells[order] >= 0]
+        start = np.searchsorted(lists[order], np.arange(len(used) + 1)).astype(np.int64)
+        chosen = np.where(self.chosen >= 0, np.searchsorted(used, self.chosen), -1)
+        entry = entry[order]
+        return Limits(chosen, start, cells[order], self.up[entry], self.down[entry])
 
     @classmethod
     def joined(cls, parts: Sequence[Limits]) -> Limits:
