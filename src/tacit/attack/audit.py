@@ -124,7 +124,9 @@ class Audit:
         """Interval widths as shares of the cells' values; inf where not known exactly."""
         size = np.maximum(np.abs(self.problem.value[found.cells]), np.finfo(float).tiny)
         known = found.exact & self.hidden[found.cells]
-        return np.where(known, (found.upper - found.lower) / size, np.inf)
+        # Of an empty cell any width is a share without end.
+        with np.errstate(over="ignore"):
+            return np.where(known, (found.upper - found.lower) / size, np.inf)
 
     def check(self) -> None:
         """Verify the audit from scratch: its evidence, and that its verdict follows from it.

@@ -24,7 +24,6 @@ from tacit.attack.insiders import (
     InsiderPairs,
     face_insiders,
     match,
-    no_answers,
     open_pairs,
     readers_requests,
 )
@@ -213,7 +212,7 @@ def audit_insiders(
 
     def answer(requests: Requests) -> Reaches:
         if should_stop():
-            return no_answers(len(requests), problem)
+            return Reaches.unanswered(len(requests), problem)
         reaches = suggestions.reach(
             attack,
             knowledge,

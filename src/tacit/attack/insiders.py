@@ -151,7 +151,7 @@ def open_pairs(
         problem,
         requests,
         reaches,
-        lambda pairs: no_answers(len(pairs), problem),
+        lambda pairs: Reaches.unanswered(len(pairs), problem),
         known=known,
         coalition=1,
     )
@@ -428,7 +428,7 @@ class _Facing:
         nobody = np.zeros((0, self._width), np.int64)
         none = np.zeros(0, np.int64)
         empty = InsiderPairs(Requests(none, none, np.zeros(0)), nobody, np.zeros(0))
-        reaches = [no_answers(0, self._problem), *self._reaches]
+        reaches = [Reaches.unanswered(0, self._problem), *self._reaches]
         exposed = [(none, none, nobody, np.zeros(0)), *self._exposed]
         return InsiderFindings(
             InsiderPairs.joined([empty, *self._pairs]),
@@ -464,14 +464,3 @@ def _moved(requests: Requests, deviations: Deviations) -> Floats:
         return np.zeros(0)
     own = np.asarray(deviations[np.arange(len(requests)), requests.cells]).ravel()
     return own * requests.sides
-
-
-def no_answers(count: int, problem: Problem) -> Reaches:
-    """Requests that were not asked."""
-    return Reaches(
-        np.zeros(count),
-        np.full(count, np.inf),
-        sparse.csr_array((count, problem.cell_count)),
-        sparse.csr_array((count, problem.relation_count)),
-        np.zeros(count, bool),
-    )

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Booleans, Floats, Integers
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.tolerances import MET, SAME_AMOUNT
 
 TOLERANCE = MET
@@ -148,14 +148,16 @@ class Limits:
             number: For each cell its other number, -1 for those that are not there.
         """
         used = np.unique(self.chosen[self.chosen >= 0])
-        place = np.full(len(self.start), -1, np.int64)
-        place[used] = np.arange(len(used))
-        lists = place[self.lists]
-        kept = np.flatnonzero((lists >= 0) & (number[self.cells] >= 0))
-        kept = kept[np.lexsort((number[self.cells[kept]], lists[kept]))]
-        start = np.searchsorted(lists[kept], np.arange(len(used) + 1)).astype(np.int64)
-        chosen = np.where(self.chosen >= 0, place[self.chosen], -1)
-        return Limits(chosen, start, number[self.cells[kept]], self.up[kept], self.down[kept])
+        length = self.start[used + 1] - self.start[used]
+        entry = repeated_ranges(self.start[used], length)
+        lists = np.repeat(np.arange(len(used)), length)
+        cells = number[self.cells[entry]]
+        order = np.lexsort((cells, lists))
+        order = order[cells[order] >= 0]
+        start = np.searchsorted(lists[order], np.arange(len(used) + 1)).astype(np.int64)
+        chosen = np.where(self.chosen >= 0, np.searchsorted(used, self.chosen), -1)
+        entry = entry[order]
+        return Limits(chosen, start, cells[order], self.up[entry], self.down[entry])
 
     @classmethod
     def joined(cls, parts: Sequence[Limits]) -> Limits:
@@ -319,6 +321,17 @@ class Reaches:
             sparse.csr_array(self.deviations[index]),
             sparse.csr_array(self.multipliers[index]),
             self.answered[index],
+        )
+
+    @classmethod
+    def unanswered(cls, count: int, problem: Problem) -> Reaches:
+        """No answer to any of so many requests."""
+        return cls(
+            np.zeros(count),
+            np.full(count, np.inf),
+            sparse.csr_array((count, problem.cell_count)),
+            sparse.csr_array((count, problem.relation_count)),
+            np.zeros(count, bool),
         )
 
     def reached(self, requests: Requests) -> Booleans:

@@ -118,7 +118,7 @@ class Suggestions:
             sweep: For `Attack.reach`.
         """
         if time_left() <= 0:
-            return _nothing(requests, self._problem)
+            return Reaches.unanswered(len(requests), self._problem)
         shown = self.shown(told, requests, ~reopened[requests.cells])
         left = np.flatnonzero(shown < 0)
         if len(left) == len(requests):
@@ -162,18 +162,6 @@ class Suggestions:
         useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
         if useful.any():
             self.add(sparse.csr_array(answers.deviations[useful]))
-
-
-def _nothing(requests: Requests, problem: Problem) -> Reaches:
-    """No answer to any request: there is no time left."""
-    count = len(requests)
-    return Reaches(
-        np.zeros(count),
-        np.full(count, np.inf),
-        sparse.csr_array((count, problem.cell_count)),
-        sparse.csr_array((count, problem.relation_count)),
-        np.zeros(count, bool),
-    )
 
 
 def _rows(x: Deviations) -> Integers:
