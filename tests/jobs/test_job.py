@@ -40,6 +40,8 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
         """
 levels = "upper"
 least_level = 2
+insiders = "contributors"
+coalition = 2
 weights = {by = "count", power = 0.5}
 [data]
 database = "firms.duckdb"
@@ -72,6 +74,7 @@ evidence = "e.confidential.json"
     assert job.data.arguments["unknown"] == "drop"
     assert job.value_name == "records"
     assert (job.levels, job.least_level) == ("upper", 2.0)
+    assert (job.insiders, job.coalition) == ("contributors", 2)
     assert job.bounds is not None
     assert job.bounds.upper_factor == 2
     assert job.weights is not None
@@ -167,6 +170,19 @@ WRONG = [
     ("[outputs]", '[weights]\nby = "valu"\n[outputs]', 24, "did you mean 'value'?"),
     ("[data]", 'weights = "valu"\n[data]', 1, "did you mean 'value'?"),
     ("[data]", "weights = 3\n[data]", 1, "'weights' must be a text or a table"),
+    (
+        "[data]",
+        'insiders = "singleton"\n[data]',
+        1,
+        "'insiders' cannot be 'singleton'; did you mean 'singletons'?",
+    ),
+    ("[data]", "coalition = 0\n[data]", 1, "'coalition' must be a whole number of at least 1"),
+    (
+        "[data]",
+        'insiders = "none"\ncoalition = 2\n[data]',
+        2,
+        "'coalition' means nothing where insiders is none",
+    ),
     ("[data]", 'levels = "uper"\n[data]', 1, "'levels' cannot be 'uper'; did you mean 'upper'?"),
 ]
 
@@ -220,7 +236,9 @@ def test_a_missing_job_is_named(tmp_path: Path) -> None:
         read_job(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize("key", ["rules", "bounds", "weights", "dimensions", "levels"])
+@pytest.mark.parametrize(
+    "key", ["rules", "bounds", "weights", "dimensions", "levels", "insiders", "coalition"]
+)
 def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
     """Rules and the like would have no effect, so they are refused."""
     lines = {
@@ -229,6 +247,8 @@ def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
         "weights": "[weights]\nby = 'value'",
         "dimensions": "[dimensions.region]",
         "levels": "levels = 'upper'",
+        "insiders": "insiders = 'none'",
+        "coalition": "coalition = 2",
     }
     (tmp_path / "job.toml").write_text(f"{lines[key]}\n")
     text = (tmp_path / "job.toml").read_text()

@@ -26,7 +26,7 @@ from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.release import NoReleaseError, Release, faced, protect
+from tacit.release import NoReleaseError, Release, check_insiders, faced, protect
 from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
@@ -132,6 +132,10 @@ def run_job(
         InputError: Data or options are wrong, or the table contradicts itself.
     """
     job = job.replace(options={**job.options, **options})
+    try:
+        check_insiders(job.options, job.insiders, job.coalition)
+    except InputError as error:
+        raise InputError(str(error), path=job.path) from None
     listener = listener or JobListener()
     with listener.reading() as observer:
         source = job_problem(job, observer=observer, report=listener.on_records)

@@ -22,8 +22,11 @@ RECORDS_A_THREAD = 250_000
 MOST_SHARED_CELLS = 8_000_000
 """So many cells may be kept by all threads together."""
 
-FEW_CELLS = 500_000
-"""Up to so many cells, or half as many as there are records, keeping more of them costs little."""
+FEW_CELLS = 100_000
+"""Up to so many cells, or an eighth of the number of records, keeping more of them costs little."""
+
+UNITS_AT_ONCE = 50_000
+"""So many contributors are identified at once."""
 
 Identify: TypeAlias = Callable[[Integers, bool], Integers]
 """Internal numbers of contributors (or holdings, if true), from their numbers in this source."""
@@ -31,7 +34,7 @@ Identify: TypeAlias = Callable[[Integers, bool], Integers]
 
 def listed_count(top: int, cells: int, records: int) -> int:
     """How many of the largest contributors to keep where so many are asked for."""
-    return max(top, LISTED) if cells <= max(FEW_CELLS, records // 2) else top
+    return max(top, LISTED) if cells <= max(FEW_CELLS, records // 8) else top
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +135,15 @@ class Contributions:
 
     def identify(self, identify: Callable[[Integers], Integers]) -> None:
         """Exchange the numbers of units for internal numbers."""
-        there = ~np.isnan(self.top_who)
-        units, place = np.unique(self.top_who[there].astype(np.int64), return_inverse=True)
-        self.top_who[there] = identify(units)[place]
+        # Column by column and part by part: nothing here is as large as the columns together.
+        units = np.zeros(0)
+        for column in self.top_who.T:
+            units = np.union1d(units, column[~np.isnan(column)])
+        parts = np.array_split(units.astype(np.int64), len(units) // UNITS_AT_ONCE + 1)
+        numbers = np.concatenate([identify(part) for part in parts if len(part)] or [units])
+        for column in self.top_who.T:
+            there = ~np.isnan(column)
+            column[there] = numbers[np.searchsorted(units, column[there])]
 
     def largest(self, kept: Booleans) -> Largest:
         """The largest contributors of some cells, with what they add to the totals."""

@@ -5,7 +5,7 @@ from tacit.release.flags import PublishedAs
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
-from tacit.release.run import faced, protect
+from tacit.release.run import check_insiders, faced, protect
 from tacit.release.wording import audit_rows, guarantee, outcome_rows
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Release",
     "WorkingPapers",
     "audit_rows",
+    "check_insiders",
     "faced",
     "guarantee",
     "outcome_rows",

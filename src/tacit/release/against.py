@@ -12,11 +12,15 @@ from enum import StrEnum
 from inspect import signature
 from typing import Any
 
+import numpy as np
+
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker
 from tacit.insiders import Insiders
 from tacit.methods.registry import find_method
+from tacit.problem import Booleans
 from tacit.table import Table
+from tacit.table.contributors import Largest
 
 
 class Against(StrEnum):
@@ -77,14 +81,11 @@ def asked_for(
     return _in_order([*found, *insiders])
 
 
-def insiders_asked_for(
-    table: Table, found: Insiders | None, choice: str, coalition: int
-) -> tuple[Against, ...]:
+def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Against, ...]:
     """The kinds of contributors that a publisher asked for protection against.
 
     Args:
         table: The table, which may not know its contributors.
-        found: Those of its contributors who attack.
         choice: Which ones were asked for.
         coalition: So many of them may put together what they know.
     """
@@ -92,11 +93,17 @@ def insiders_asked_for(
     count = table.holding_count if holdings else table.count
     if not FACES_INSIDERS or choice == "none" or (count is None and choice == "singletons"):
         return ()
-    named = (table.holdings if holdings else table.contributors) is not None
-    identified = named if found is None else found.are_identified
-    kind = Against.SINGLETONS if identified else Against.CELL_SINGLETONS
+    largest = table.holdings if holdings else table.contributors
+    # In all cells, not only those with a single contributor: readers must not learn of those.
+    named = largest is not None and _all_named(largest, table)
+    kind = Against.SINGLETONS if named else Against.CELL_SINGLETONS
     kind = Against.CONTRIBUTORS if choice == "contributors" else kind
     return (kind, Against.TOGETHER) if coalition > 1 else (kind,)
+
+
+def _all_named(largest: Largest, table: Table) -> bool:
+    known: Booleans = np.asarray(largest.is_known.any(axis=1), bool)
+    return bool(known[table.value != 0].all())
 
 
 def audited(found: Audit) -> tuple[Against, ...]:
@@ -129,9 +136,8 @@ def no_insider_can(against: Sequence[Against]) -> str:
     if found[0] is Against.CELL_SINGLETONS:
         known = "its own figure there"
     if Against.TOGETHER in against:
-        who = who.replace("contributor who is", "few contributors who are each")
-        who = "few contributors" if who == "contributor" else who
-        return f"no {who} can, putting {known.replace('its', 'their')} together,"
+        # How many were considered is for the publisher to tell.
+        known += ", nor as many of them together as the publisher considered"
     return f"no {who} can, knowing {known},"
 
 

@@ -107,8 +107,7 @@ def protect(
     )
     kinds: tuple[Against, ...] = ()
     if isinstance(table, Table) and not _asks_for_singletons(options):
-        choice = insiders or "singletons"
-        kinds = insiders_asked_for(table, problem.insiders, choice, coalition)
+        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
     against = asked_for(method, options, attackers, kinds)
     return Release(Published.of(table, outcome, against=against), papers)
 
@@ -130,15 +129,8 @@ def faced(
     Raises:
         InputError: Insiders that the source cannot have, or both insiders and `singletons`.
     """
-    check_choice(insiders or "singletons", coalition)
-    if coalition > 1 and insiders == "none":
-        raise InputError("coalition says how many insiders work together, but insiders is none")
+    check_insiders(options, insiders, coalition)
     if _asks_for_singletons(options):
-        if insiders not in (None, "none") or coalition > 1:
-            raise InputError(
-                "insiders and singletons both say what contributors know; leave out singletons, "
-                "which follows the papers, or say insiders = none"
-            )
         insiders = "none"
     if isinstance(source, Table):
         return source.problem(cast("Choice", insiders or "singletons"), coalition)
@@ -150,6 +142,18 @@ def faced(
             "JJ file or a problem); leave out insiders and coalition"
         )
     return source
+
+
+def check_insiders(options: Mapping[str, Any], insiders: str | None, coalition: int) -> None:
+    """Refuse insiders that there cannot be, whatever the table is; arguments as of `faced`."""
+    check_choice(insiders or "singletons", coalition)
+    if coalition > 1 and insiders == "none":
+        raise InputError("coalition says how many insiders work together, but insiders is none")
+    if _asks_for_singletons(options) and (insiders not in (None, "none") or coalition > 1):
+        raise InputError(
+            "insiders and singletons both say what contributors know; leave out singletons, which "
+            "follows the papers, or say insiders = none"
+        )
 
 
 def _asks_for_singletons(options: Mapping[str, Any]) -> bool:

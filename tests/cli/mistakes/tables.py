@@ -237,6 +237,20 @@ def _tables() -> Iterator[Mistake]:
         "tacit: table.jj: this input does not say which cells have a single respondent (a JJ file "
         "cannot); leave out singletons\n",
     )
+    yield Mistake(
+        about,
+        "insiders of a table that does not name contributors",
+        "protect table.jj --insiders contributors",
+        "tacit: table.jj: insiders are found in a table that knows its contributors, which this "
+        "input is not (a JJ file or a problem); leave out insiders and coalition\n",
+    )
+    yield Mistake(
+        about,
+        "insiders and single respondents at once",
+        "protect job.toml --insiders singletons --singletons global",
+        "tacit: job.toml: insiders and singletons both say what contributors know; leave out "
+        "singletons, which follows the papers, or say insiders = none\n",
+    )
 
 
 def mistakes_in_tables() -> Iterator[Mistake]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tacit.attack.knowledge import Attacker
     from tacit.outcome import Solution
     from tacit.problem import Problem
+    from tacit.rules.sums import SensitiveSum
+    from tacit.table import Table
 
 ATTACKERS = ("external", "singletons", "all-singletons")
 CELLS = ("sensitive", "suppressed", "all")
@@ -118,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ProblemError as error:
         raise InputError(str(error), path=arguments.input) from None
     print(audit.summary())
+    sums = _known_sums(source, solution)
     if arguments.attackers is None and is_job(arguments.input):
         print(f"attackers: {_who(attackers)}, as the job protects against them")
     if arguments.save_evidence is not None:
@@ -127,8 +130,23 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"evidence written to {arguments.save_evidence}; it is confidential")
     if arguments.json is not None:
         seconds = time.monotonic() - began
-        write_json(arguments.json, _members(arguments, audit, seconds))
+        write_json(arguments.json, _members(arguments, audit, seconds, sums))
     return ExitCode.DONE if audit.safe else ExitCode.EXPOSED
+
+
+def _known_sums(source: Table | Problem, solution: Solution) -> list[SensitiveSum]:
+    """Sums of hidden cells that everybody knows though rules find them sensitive, printed."""
+    from tacit.problem import Problem
+    from tacit.release.sums import hidden_by
+    from tacit.release.wording import sums_row
+    from tacit.rules.sums import sensitive_sums
+
+    if isinstance(source, Problem):
+        return []
+    found = sensitive_sums(source, hidden_by(solution, source.cell_count))
+    if found:
+        print(f"known sums: {sums_row(found, source)}")
+    return found
 
 
 def _audited(
@@ -240,7 +258,9 @@ def _who(attackers: list[Attacker]) -> str:
     return f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
-def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dict[str, Any]:
+def _members(
+    arguments: argparse.Namespace, audit: Audit, seconds: float, sums: list[SensitiveSum]
+) -> dict[str, Any]:
     return {
         "confidential": _CONFIDENTIAL,
         "tacit": __version__,
@@ -264,6 +284,7 @@ def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dic
             [exposure.cell, exposure.attacker, exposure.level, exposure.share]
             for exposure in audit.exposures
         ],
+        "known_sums": [[each.cells.tolist(), each.reason, each.is_exact] for each in sums],
         "deduced": [
             {
                 "attacker": found.attacker.name,

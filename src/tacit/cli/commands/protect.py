@@ -216,6 +216,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _without_solution(error.outcome, path, *unwritten, pattern)
     papers = release.papers
     _print_summary(path, papers.outcome, papers.problem)
+    if papers.sums:
+        print(f"  known sums  {papers.summary_rows()['known sums']}")
     write_outputs(job, release)
     if pattern is not None:
         _write_pattern(papers.problem, papers.outcome, pattern)
