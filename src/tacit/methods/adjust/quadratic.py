@@ -101,7 +101,7 @@ def _bound(search: Search, prices: Floats) -> float:
 def first_senses(search: Search) -> Floats | None:
     """A safe table that is close in absolute deviations; it is also kept for want of a better."""
     linear = Search(
-        replace(search.model, norm="l1", integer=search.units.decimals is not None),
+        replace(search.model, norm="l1", integer=search.units.is_counted),
         search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
         search.quiet_observer(),
         units=search.units,

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.clock import Clock
+from tacit.clock import Clock, TimeUpError
 from tacit.errors import InputError, ProblemError
+from tacit.methods.adjust.decimals import Written, ranges
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
-from tacit.methods.adjust.units import Units, decimals_of, in_fine_units, in_units
+from tacit.methods.adjust.units import Units, decimal, decimals_of, in_fine_units, in_units
 from tacit.methods.engine.driver import Result, audited, driven, refuted
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
@@ -37,6 +38,10 @@ DECIMALS = (
 NO_UNIT = (
     "values have no common number of decimals: they are published with all their digits, which may "
     "show readers where values were changed"
+)
+DEAR = (
+    "values are published with common decimals, so that these do not show which were changed; "
+    "rounding to them is what keeps the objective above the bound"
 )
 
 
@@ -170,28 +175,24 @@ class _Run:
         fine = in_fine_units(self.problem, decimals)
         if first is not None and fine.decimals == decimals:
             return outcome
-        search = self.search(fine, is_fine=True)
+        search = self.search(fine)
         start = None
         if first is not None and first.unfinished is not None:
             start = np.zeros(self.problem.cell_count)
-            start[first.model.cells] = first.unfinished * (first.units.step / fine.step)
+            start[first.model.cells] = first.unfinished * first.units.step
             start = start[search.model.cells]
         outcome = self.searched(search, start)
-        if isinstance(outcome.solution, Values):
-            message = DECIMALS if first is not None else ""
-            if fine.decimals is None and (outcome.solution.value != self.problem.value).any():
-                message = NO_UNIT
-            outcome = replace(outcome, message=message)
+        if first is not None and outcome.solution is not None:
+            outcome = replace(outcome, message=DECIMALS)
         return outcome
 
-    def search(self, units: Units, *, is_fine: bool = False) -> _UnitSearch:
-        """A search for a table of whole units, if there are any."""
+    def search(self, units: Units) -> _UnitSearch:
+        """A search for a table counted in units, or for any."""
         table, options = units.problem, self.options
-        room = np.where(self.kept, 0.0, self.most / units.step)
-        # A value a hair outside its bounds cannot move to that side.
-        up = np.minimum(np.maximum(table.upper - table.value, 0.0), room)
-        down = np.minimum(np.maximum(table.value - table.lower, 0.0), room)
-        is_whole = units.decimals is not None
+        slack = np.where(self.kept, 0.0, self.most / units.step)
+        # A value outside its bounds by rounding noise cannot move to that side.
+        up = np.minimum(np.maximum(table.upper - table.value, 0.0), slack)
+        down = np.minimum(np.maximum(table.value - table.lower, 0.0), slack)
         step = units.step**2 if options.norm == "l2" else units.step
         model = build(
             table,
@@ -199,11 +200,11 @@ class _Run:
             up,
             down,
             norm=options.norm,
-            integer=is_whole,
+            integer=units.is_counted,
             senses=self.senses,
         )
         if options.norm == "l2":
-            # The least squares are not whole; they are rounded at the end.
+            # The least squares are not integers; they are rounded at the end.
             model = replace(model, integer=False)
         self.clock.reserve = 0.0
         search = _UnitSearch(
@@ -214,13 +215,19 @@ class _Run:
             kept=self.kept,
             most=self.most / units.step,
             tolerance=self.tolerance,
-            is_fine=is_fine,
             clock=self.clock,
         )
-        search.given, search.tolerance = self.problem, self.tolerance
+        search.asked = self
         # Checking and auditing what is found takes about as long as reading it did.
         search.clock.reserve += min(self.clock.seconds, 0.2 * options.time_limit)
         return search
+
+    def cost(self, values: Floats) -> float:
+        """What a published table costs, against the true one."""
+        size = np.abs(values - self.problem.value)
+        if self.options.norm == "linf":
+            return float(np.max(self.weight * size, initial=0.0))
+        return float(self.weight @ (size if self.options.norm == "l1" else size * size))
 
     def searched(self, search: _UnitSearch, start: Floats | None = None) -> Outcome:
         """Search, from a start if there is one, and hand over what was found."""
@@ -229,17 +236,15 @@ class _Run:
 
 
 class _UnitSearch(Search):
-    """A search for a table of whole units, or for any.
+    """A search for a table counted in units, or for any.
 
     Attributes:
-        given: The table as it was given, not in units.
+        asked: What was asked for, and the table as it was given.
         start: Deviations to begin with, if there are any.
-        tolerance: How exactly the relations must hold.
     """
 
-    given: Problem
+    asked: _Run
     start: Floats | None = None
-    tolerance: float = ADDITIVITY_TOLERANCE
 
     def obstacles(self) -> list[str]:
         """Why there is no such table."""
@@ -269,11 +274,60 @@ class _UnitSearch(Search):
             self.stop(StopReason.EXHAUSTED)
         if self.values is None:
             return None
-        solution = Values(self.units.published(self.values))
-        checked = audited(self.given, solution, (), tolerance=self.tolerance)
+        values, message = self._published(self.values)
+        given, solution = self.asked.problem, Values(values)
+        checked = audited(given, solution, (), tolerance=self.asked.tolerance)
         if not checked.safe:
-            raise refuted(self.given, "a table", checked)
-        return Result(solution, self.objective, checked)
+            raise refuted(given, "a table", checked)
+        was_closest = self.gap <= self.options.gap
+        self.objective = self.above_bound(self.asked.cost(values))
+        # Within rounding of the bound it is the bound.
+        self.raise_bound(self.bound, self.bound_source)
+        if was_closest and self.gap > self.options.gap:
+            message = message or DEAR
+        return Result(solution, self.objective, checked, message)
+
+    def _published(self, table: Floats) -> tuple[Floats, str]:
+        """What is published for a table that was found, and what is to be said about it."""
+        given = self.asked.problem
+        if len(self.model.sensitive) == 0:
+            # Nothing had to move, and nothing shows.
+            return given.value + 0.0, ""
+        if self.units.decimals is None:
+            return table + 0.0, NO_UNIT if (table != given.value).any() else ""
+        if self.units.is_counted:
+            return decimal(table, self.units.decimals), ""
+        written = self._written(table, self.units.decimals)
+        return (table + 0.0, NO_UNIT) if written is None else (written, "")
+
+    def _written(self, table: Floats, decimals: int) -> Floats | None:
+        """A table that was found, with common decimals; None where they cannot be had."""
+        asked = self.asked
+        low, high = ranges(asked.problem, table, self.most)
+        can_move = np.zeros(len(table), bool)
+        can_move[self.model.cells] = True
+        sketch = Written(
+            asked.problem,
+            table,
+            low,
+            high,
+            can_move,
+            asked.weight,
+            asked.options.norm,
+            decimals,
+        )
+        best = sketch.cell_by_cell()
+        if best is not None and self.gap_of(asked.cost(best)) <= self.options.gap:
+            return best
+        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        other = None
+        try:
+            with Clock(seconds):
+                other = sketch.by_mip(seconds=seconds, seed=self.options.seed)
+        except TimeUpError:
+            pass
+        found = [each for each in (best, other) if each is not None]
+        return min(found, key=asked.cost) if found else sketch.nearest()
 
 
 def _certain(search: Search) -> float:

@@ -30,7 +30,7 @@ _NOTICED = 0.01
 _REPAIR = 0.1
 """Share of the time for making tables whole."""
 _LAST = 0.05
-"""Share of the time for a last attempt at that."""
+"""Share of the time for a last attempt at that, or for writing a table with decimals."""
 
 
 class Search(driver.Search):
@@ -39,7 +39,6 @@ class Search(driver.Search):
     Attributes:
         model: The adjustment problem, in units.
         units: What a unit is.
-        is_fine: Whether units are finer than the decimals of the data.
         options: What the user chose.
         kept: Cells of the table that keep their value.
         most: The largest deviation allowed for each cell of the table, in units.
@@ -63,13 +62,11 @@ class Search(driver.Search):
         kept: Booleans,
         most: Floats,
         tolerance: float = ADDITIVITY_TOLERANCE,
-        is_fine: bool = False,
         clock: Clock | None = None,
     ):
         super().__init__(options, observer, clock=clock)
         self.model = model
         self.units = units
-        self.is_fine = is_fine
         self.options = options
         self.kept = kept
         self.most = most
@@ -81,13 +78,8 @@ class Search(driver.Search):
         self._tolerance = max(tolerance, TOLERANCE)
         self._low, self._high = -model.down, model.up
         self._repairing = 0.0
-        if self._ends_with_whole:
+        if units.decimals is not None:
             self.clock.reserve = _LAST * options.time_limit
-
-    @property
-    def _ends_with_whole(self) -> bool:
-        """Whether the best table may have to be made whole at the end."""
-        return self.units.decimals is not None
 
     def offer(self, z: Floats) -> bool:
         """Propose deviations; True if they make a safe table that is closer than the best."""
@@ -137,7 +129,7 @@ class Search(driver.Search):
 
         Where that fails there is no best table, and `unfinished` is what might have been one.
         """
-        if not self._ends_with_whole:
+        if not self.units.is_counted:
             return
         if not self.model.integer:
             # Least squares are whole by accident only.
@@ -148,10 +140,6 @@ class Search(driver.Search):
         found = self._made_whole_at_last(self.unfinished)
         if found is None or not self.fits(found, integer=True):
             found = self.backstop
-        nearest = np.rint(self.unfinished)
-        if found is None and self.is_fine and self.fits(nearest, integer=False):
-            # Units beyond the digits that matter: sums hold as exactly as those of the data must.
-            found = nearest
         if found is None:
             self.objective = np.inf
             return
