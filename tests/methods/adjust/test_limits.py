@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tacit import clock as clocks
+from tacit.methods.adjust.mip import Program
 from tacit.methods.adjust.model import build
-from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.run import adjust
 from tacit.outcome import Status
 from tacit.problem import Problem

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from tacit.attack.shrink import essential_rows
 from tacit.errors import SolverError
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
 from tacit.methods.adjust.interior import least_squares
-from tacit.methods.adjust.milp import branch_and_bound
+from tacit.methods.adjust.mip import Program
 from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution

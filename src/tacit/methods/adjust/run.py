@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from tacit.clock import Clock, TimeUpError
 from tacit.errors import InputError, ProblemError
+from tacit.methods.adjust.algorithms import algorithm
 from tacit.methods.adjust.decimals import Written, ranges
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import build
@@ -25,12 +25,6 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 
-_ALGORITHMS = {
-    "auto": ("tacit.methods.adjust.auto", "auto"),
-    "milp": ("tacit.methods.adjust.milp", "milp"),
-    "benders": ("tacit.methods.adjust.benders", "benders"),
-    "descent": ("tacit.methods.adjust.descent", "descent"),
-}
 DECIMALS = (
     "no table was found with as many decimals as the data have: published values have more, which "
     "shows readers where values were changed"
@@ -260,8 +254,7 @@ class _UnitSearch(Search):
             self.offer(np.zeros(self.model.size))
             if self.should_stop():
                 return
-        module, name = _ALGORITHMS[self.options.algorithm]
-        getattr(import_module(module), name)(self)
+        algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """The closest table, of whole units if these are asked for, audited."""

@@ -14,10 +14,10 @@ from scipy.sparse.linalg import lsmr
 
 from tacit.clock import Clock, TimeUpError
 from tacit.methods.adjust.check import TOLERANCE, faults
+from tacit.methods.adjust.heuristics.integral import made_whole
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.adjust.units import Units
-from tacit.methods.adjust.whole import made_whole
 from tacit.methods.engine import driver
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
-from tacit.methods.engine.driver import Result, audited, drive, infeasible
+from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
+from tacit.methods.rounding.algorithms import algorithm
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.methods.rounding.search import Search
@@ -21,12 +21,6 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, StopReason
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
-_ALGORITHMS = {
-    "auto": ("tacit.methods.rounding.exact", "auto"),
-    "flow": ("tacit.methods.rounding.exact", "flow"),
-    "milp": ("tacit.methods.rounding.exact", "milp"),
-    "partition": ("tacit.methods.rounding.partition", "partition"),
-}
 _SECRET_BITS = 128
 """So many that trying all seeds is out of the question."""
 
@@ -147,10 +141,9 @@ class _Run(Search):
 
     def _until_safe(self) -> None:
         """Find roundings until the audit finds one safe, or there is none, or no more time."""
-        module, name = _ALGORITHMS[self.options.algorithm]
-        algorithm = getattr(import_module(module), name)
+        find = algorithm(self.options.algorithm)
         while True:
-            algorithm(self)
+            find(self)
             if self.candidate is None or self.confirm() or self.should_stop():
                 return
 
@@ -180,21 +173,8 @@ class _AtRandom(_Run):
 
     def run(self) -> None:
         """Round."""
-        from tacit.methods.rounding.unbiased import unbiased
-
-        # Nothing comes after the audit that time would have to be kept for.
-        self.clock.reserve = 0.0
         self.lattice = Lattice(self.problem, self._weight, self.options, 1, self.attackers)
-        counts = unbiased(self.lattice, self.options.seed)
-        self.raise_bound(self.lattice.least_cost)
-        values = self.lattice.values_of(counts)
-        self.audit = audited(self.problem, values, self.attackers, observer=self.observer)
-        self.stop(StopReason.HEURISTIC)
-        if self.audit.safe:
-            self.best = counts
-            self.better(self.lattice.cost_of(counts))
-        else:
-            self.exposed = sorted({*self.audit.exposed_cells, *self.audit.unchecked})
+        algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """The rounding, if it is safe."""

@@ -17,8 +17,8 @@ from tacit.clock import Clock
 from tacit.methods.engine import driver
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.mip import Programme
 from tacit.methods.rounding.options import RoundOptions
-from tacit.methods.rounding.programme import Programme
 from tacit.observer import Observer
 from tacit.outcome import StopReason
 from tacit.problem import Integers, Problem

@@ -1,37 +1,14 @@
-"""Rounding by one integer programme; for networks its linear relaxation is whole already."""
+"""Rounding by one mixed-integer model; for networks its linear relaxation is integral already."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.errors import InputError
 from tacit.methods.rounding.search import Search
 from tacit.solver.highs_mip import WholeSolution
 
-LARGE = 1000
-"""From so many columns on, parts are rounded one after the other before the whole is."""
 
-
-def auto(search: Search) -> None:
-    """Choose by what the table is."""
-    if search.programme.is_network or len(search.lattice.cost) < LARGE:
-        milp(search)
-        return
-    from tacit.methods.rounding.partition import partition
-
-    partition(search)
-
-
-def flow(search: Search) -> None:
-    """For networks: the vertices of the linear programme are whole."""
-    if not search.programme.is_network and not search.cut_count:
-        raise InputError(
-            "this table is not a network; choose algorithm auto, milp or partition instead of flow"
-        )
-    milp(search)
-
-
-def milp(search: Search, *, first: bool = False) -> None:
+def run(search: Search, *, first: bool = False) -> None:
     """Solve the whole programme, from the candidate on if there is one.
 
     Args:

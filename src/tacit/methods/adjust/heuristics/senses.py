@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.adjust.domains import Domains
+from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.search import Search

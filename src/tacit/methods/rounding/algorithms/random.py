@@ -4,8 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.methods.engine.driver import audited
 from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.search import Search
+from tacit.outcome import StopReason
 from tacit.problem import Integers
+
+
+def run(search: Search) -> None:
+    """Round; what comes out is audited like any other rounding."""
+    # Nothing comes after the audit that time would have to be kept for.
+    search.clock.reserve = 0.0
+    lattice = search.lattice
+    counts = unbiased(lattice, search.options.seed)
+    search.raise_bound(lattice.least_cost)
+    values = lattice.values_of(counts)
+    search.audit = audited(search.problem, values, search.attackers, observer=search.observer)
+    search.stop(StopReason.HEURISTIC)
+    if search.audit.safe:
+        search.best = counts
+        search.better(lattice.cost_of(counts))
+    else:
+        search.exposed = sorted({*search.audit.exposed_cells, *search.audit.unchecked})
 
 
 def unbiased(lattice: Lattice, seed: int) -> Integers:

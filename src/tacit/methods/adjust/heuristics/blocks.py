@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.flips import Flips
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.program import Program
-from tacit.methods.adjust.root import relax
+from tacit.methods.adjust.heuristics.flips import Flips
+from tacit.methods.adjust.heuristics.senses import SenseProgram
+from tacit.methods.adjust.mip import Program
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 
@@ -20,25 +18,6 @@ _COUNTED = 1000.0
 """Blocks are solved in whole units where the usual level has at most so many."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
-
-
-def descent(search: Search) -> None:
-    """A first table, the relaxation's bound, then better senses until time is over."""
-    if search.model.norm == "l2":
-        from tacit.methods.adjust.quadratic import quadratic
-
-        quadratic(search, descend=True)
-        return
-    program = SenseProgram(search)
-    first_tables(search, program)
-    if search.should_stop():
-        return
-    relax(search)
-    if search.best is not None and not search.should_stop():
-        improve(search, program, search.seconds_left)
-    if search.best is None and not search.should_stop():
-        # Whoever finds no table by descent must ask the programme that misses none.
-        branch_and_bound(search, None)
 
 
 def improve(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.rounding.exact import milp
+from tacit.methods.rounding.algorithms import milp
 from tacit.methods.rounding.search import Search
 from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -32,13 +32,13 @@ _LONGEST = 3.0
 """Seconds after which a neighbourhood is given up; the next one is smaller."""
 
 
-def partition(search: Search) -> None:
+def run(search: Search) -> None:
     """Round part after part, and improve what comes out as long as there is time."""
     while True:
         if search.candidate is None:
             _Dive(search).run()
         if search.candidate is None and not search.impossible and not search.should_stop():
-            milp(search, first=True)
+            milp.run(search, first=True)
         if search.candidate is None:
             return
         # What is found first is audited at once: then something safe is at hand, come what may.
@@ -185,7 +185,7 @@ def _improve(search: Search) -> None:
     while not search.should_stop():
         assert search.candidate is not None
         if size >= np.count_nonzero(movable):
-            milp(search)
+            milp.run(search)
             return
         search.iterations += 1
         free = _neighbourhood(problem, movable, int(size), rng)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tacit.methods.adjust.descent import improve
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.root import relax
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.cuts import relax
+from tacit.methods.adjust.heuristics.blocks import improve
+from tacit.methods.adjust.heuristics.senses import SenseProgram, first_table, second_table
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_table, second_table
 
 _FIRST = 0.15
 """Share of the time that branch and bound gets before senses are improved at length."""
@@ -18,7 +18,7 @@ _LARGE = 60_000
 """Relations with more entries are beyond branch and bound within minutes."""
 
 
-def auto(search: Search) -> None:
+def run(search: Search) -> None:
     """Search as long as time allows."""
     if search.model.norm == "l2":
         from tacit.methods.adjust.quadratic import quadratic

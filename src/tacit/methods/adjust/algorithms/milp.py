@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.program import Program
-from tacit.methods.adjust.root import Relaxation, relax
+from tacit.methods.adjust.cuts import Relaxation, relax
+from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
+from tacit.methods.adjust.mip import Program
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tacit.solver.scip import ScipMip
 
 
-def milp(search: Search) -> None:
+def run(search: Search) -> None:
     """A first table, the relaxation's bound, then branch and bound."""
     if search.model.norm == "l2":
         from tacit.methods.adjust.quadratic import quadratic

@@ -13,13 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.milp import branch_and_bound
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.cuts import relax
+from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.quadratic import Squares, first_senses
-from tacit.methods.adjust.root import relax
 from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
@@ -31,7 +31,7 @@ _LEAST_SHARE = 1e-9
 """Costs below this share of the dearest are no scale to measure others by."""
 
 
-def benders(search: Search) -> None:
+def run(search: Search) -> None:
     """Master and subproblem in turn until they agree.
 
     Where whole numbers are asked for and the best senses do not yield them, the mixed-integer
