@@ -13,7 +13,7 @@ import tacit
 from tacit import examples
 from tacit.cli.main import main
 from tacit.errors import InputError, ProblemError
-from tacit.methods.adjust.check import faults
+from tacit.methods.adjust.model import faults
 from tacit.methods.adjust.run import adjust
 from tacit.methods.adjust.totals import heights
 from tacit.observer import Observer

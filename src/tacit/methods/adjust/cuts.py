@@ -17,8 +17,7 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.adjust.mip import smallest_sides
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Adjustment, Search
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 

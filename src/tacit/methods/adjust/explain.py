@@ -11,8 +11,7 @@ from tacit.clock import Clock, TimeUpError, check_time
 from tacit.errors import SolverError
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.mip import Program
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Adjustment, Search
 from tacit.problem import Integers
 from tacit.solver.highs_mip import HighsMip
 

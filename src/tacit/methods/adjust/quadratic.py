@@ -19,8 +19,9 @@ from tacit.methods.adjust.algorithms.milp import branch_and_bound
 from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
 from tacit.methods.adjust.interior import least_squares
 from tacit.methods.adjust.mip import Program
+from tacit.methods.adjust.model import Search
 from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.search import Search
+from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
@@ -102,7 +103,7 @@ def first_senses(search: Search) -> Floats | None:
     """A safe table that is close in absolute deviations; it is also kept for want of a better."""
     linear = Search(
         replace(search.model, norm="l1", integer=search.units.is_counted),
-        search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
+        search.options.replace(norm="l1", time_limit=max(0.1, ADJUST_LINEAR * search.seconds_left)),
         search.quiet_observer(),
         units=search.units,
         kept=search.kept,
@@ -122,7 +123,7 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
     model = search.model
     senses = model.senses(found[0])
     cost = model.cost(found[0])
-    until = search.seconds + 0.4 * search.seconds_left
+    until = search.seconds + ADJUST_SQUARES * search.seconds_left
     while True:
         _, rises, falls = sense_bounds(model, found[1], model.weight)
         now, then = np.where(senses, rises, falls), np.where(senses, falls, rises)

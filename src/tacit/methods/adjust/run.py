@@ -14,12 +14,13 @@ from tacit.errors import InputError, ProblemError
 from tacit.methods.adjust.algorithms import algorithm
 from tacit.methods.adjust.decimals import Written, ranges
 from tacit.methods.adjust.explain import obstacles, reasons_together
-from tacit.methods.adjust.model import build
+from tacit.methods.adjust.model import Search, build
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
-from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Units, decimal, decimals_of, in_fine_units, in_units
+from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, audited, driven, refuted
+from tacit.methods.engine.turns import ADJUST_AUDIT
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
@@ -213,7 +214,7 @@ class _Run:
         )
         search.asked = self
         # Checking and auditing what is found takes about as long as reading it did.
-        search.clock.reserve += min(self.clock.seconds, 0.2 * options.time_limit)
+        search.clock.reserve += min(self.clock.seconds, ADJUST_AUDIT * options.time_limit)
         return search
 
     def cost(self, values: Floats) -> float:
@@ -229,7 +230,7 @@ class _Run:
         return driven(lambda: search, "adjust", self.options, self.clock)
 
 
-class _UnitSearch(Search):
+class _UnitSearch(Search, driver.Search):
     """A search for a table counted in units, or for any.
 
     Attributes:
@@ -237,6 +238,7 @@ class _UnitSearch(Search):
         start: Deviations to begin with, if there are any.
     """
 
+    method = "adjust"
     asked: _Run
     start: Floats | None = None
 

@@ -15,6 +15,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
 from tacit.clock import Clock
 from tacit.methods.engine import driver
+from tacit.methods.engine.turns import ROUND_FIRST_AUDIT
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.mip import Programme
@@ -26,8 +27,6 @@ from tacit.problem import Integers, Problem
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
 
-_FIRST_RESERVE = 0.1
-"""Share of the time kept for the first audit, where cells are sensitive."""
 _AUDIT_SLACK = 1.3
 """An audit may take this many times as long as the last one."""
 
@@ -70,7 +69,7 @@ class Search(driver.Search):
         self.exposed: list[int] = []
         self.impossible = False
         if len(problem.sensitive):
-            self.clock.reserve = _FIRST_RESERVE * options.time_limit
+            self.clock.reserve = ROUND_FIRST_AUDIT * options.time_limit
         self._structure: Structure | None = None
 
     @property

@@ -16,10 +16,9 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.algorithms.milp import branch_and_bound
 from tacit.methods.adjust.cuts import relax
 from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
-from tacit.methods.adjust.model import Adjustment
+from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.quadratic import Squares, first_senses
-from tacit.methods.adjust.search import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel

@@ -6,7 +6,7 @@ from tacit.methods.adjust.algorithms.milp import branch_and_bound
 from tacit.methods.adjust.cuts import relax
 from tacit.methods.adjust.heuristics.blocks import improve
 from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Search
 
 
 def run(search: Search) -> None:

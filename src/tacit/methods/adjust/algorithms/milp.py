@@ -10,7 +10,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.cuts import Relaxation, relax
 from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
 from tacit.methods.adjust.mip import Program
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution

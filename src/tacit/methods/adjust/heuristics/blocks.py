@@ -8,7 +8,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.heuristics.flips import Flips
 from tacit.methods.adjust.heuristics.senses import SenseProgram
 from tacit.methods.adjust.mip import Program
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 

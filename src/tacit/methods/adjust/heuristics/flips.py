@@ -10,8 +10,8 @@ import numpy as np
 
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.heuristics.senses import SenseProgram
+from tacit.methods.adjust.model import Search
 from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.search import Search
 from tacit.problem import Booleans, Floats, Integers
 
 _KICK = 4

@@ -6,17 +6,21 @@ not, few cells have decimals, and their neighbours in whole numbers are a small 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.model import Adjustment
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip
 from tacit.tolerances import INTEGRAL
 
+if TYPE_CHECKING:
+    from tacit.methods.adjust.model import Adjustment
 
-def made_whole(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
+
+def made_integral(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
     """Deviations in whole numbers close to others, with the same senses.
 
     First only cells with decimals go to one of their two neighbours, then all cells of their

@@ -7,8 +7,8 @@ from scipy import sparse
 
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Adjustment, Search
+from tacit.methods.engine.turns import ADJUST_DIVE, ADJUST_LP, ADJUST_PROMPT_LP
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_warm import WarmModel
 
@@ -16,12 +16,6 @@ _ROUNDS = 50
 _SHARE = 0.25
 """Share of the undecided senses that a dive decides at once."""
 _DIVES = 6
-_PATIENCE = 0.25
-"""Share of the time left for the first solution; what takes longer is no use for many more."""
-_PROMPT = 0.05
-"""A programme solved in this share of the time left may guide a dive of its own."""
-_DIVING = 0.15
-"""Share of the time left that such a dive gets."""
 _LARGE = 15_000
 """Programmes with more entries are solved from the inside the first time."""
 
@@ -143,12 +137,12 @@ class SenseProgram:
         if not self._started:
             if self._gave_up:
                 return False
-            status = self._lp.start(_PATIENCE * left, inside=self._from_inside)
+            status = self._lp.start(ADJUST_LP * left, inside=self._from_inside)
             self._started = status == "optimal"
             self._gave_up = status == "stopped"
             return self._started
         # Dual steps from one decision to the next are few, or else too many.
-        return self._lp.solve_below(self._limit(rises, below), _PATIENCE * left) == "optimal"
+        return self._lp.solve_below(self._limit(rises, below), ADJUST_LP * left) == "optimal"
 
     def _limit(self, rises: Booleans, below: float) -> float:
         """A cost in the programme's own measure."""
@@ -307,8 +301,8 @@ def second_table(search: Search, program: SenseProgram) -> None:
     if not program.solve(model.senses(search.best)):
         return
     search.offer(program.deviations)
-    if search.seconds - began < _PROMPT * search.seconds_left:
-        dive = Dive(search, program, _DIVING * search.seconds_left)
+    if search.seconds - began < ADJUST_PROMPT_LP * search.seconds_left:
+        dive = Dive(search, program, ADJUST_DIVE * search.seconds_left)
         senses = dive.senses(_SHARE / 2)
         if senses is not None and program.solve(senses):
             search.offer(program.deviations)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from tacit.methods.engine.turns import ROUND_RELAXATION
 from tacit.methods.rounding.algorithms import milp
 from tacit.methods.rounding.search import Search
 from tacit.methods.suppress.subtables import Subtables
@@ -65,7 +66,7 @@ class _Dive:
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""
         search, lattice = self._search, self._search.lattice
-        model = search.programme.linear(0.5 * search.seconds_left)
+        model = search.programme.linear(ROUND_RELAXATION * search.seconds_left)
         began = search.seconds
         answer = model.solve(cold=True, strategy="dual")
         if answer.status == "infeasible":
