@@ -19,7 +19,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.errors import InputError, ProblemError
 from tacit.methods.rounding.algorithms.partition import parts
 from tacit.methods.rounding.algorithms.random import unbiased
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.model import Lattice
 from tacit.methods.rounding.options import RoundOptions
 from tacit.methods.rounding.run import round as controlled_rounding
 from tacit.observer import Observer

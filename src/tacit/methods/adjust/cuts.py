@@ -1,10 +1,19 @@
-"""The relaxation by polygons: how close a safe table can be, whatever the senses.
+"""What bounds safe tables from below: the relaxation by polygons, and cuts from dual values.
 
-Columns are the sizes t = |z| of the deviations and, for each relation, the sum P of what rises
-in it: no cell exceeds P, all cells together make twice P, sensitive cells reach their levels, and
-P is no smaller than the best division of them into two sides (see `program`). Signs have gone, so
-that nothing is left to decide; what remains is a linear programme of moderate size. Its prices
-are turned into a bound in numpy, so that no solver has to be believed.
+With senses undecided, deviations z = z+ - z- of the relaxation of [Castro2012, (18)] can all be
+zero. What it misses: in a relation, what rises and what falls balance, and no cell balances itself.
+So with P the sum of either side, |z_j| <= P for every cell j of the relation; as lengths of the
+sides of a closed polygon, none is longer than all others together. And with all sensitive cells at
+their levels at least, P is no smaller than the larger side of their best division into two.
+
+The columns of the relaxation are the sizes t = |z| of the deviations and P for each relation. Signs
+have gone, so that nothing is left to decide; what remains is a linear model of moderate size. Its
+dual values are turned into a bound in numpy, so that no solver has to be believed.
+
+For any dual values g of the relations, min over z of cost(z) + g A z without the relations bounds
+the closest table from below, and falls apart into cells. For a sensitive cell it is one amount if
+it rises and another if it falls: so the bound is linear in the senses. These are the cuts of
+[Castro2012, (20)], and a quick judgement of what turning a sense around can bring at best.
 """
 
 from __future__ import annotations
@@ -16,13 +25,42 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.mip import smallest_sides
+from tacit.methods.adjust.kernels import least_sides
 from tacit.methods.adjust.model import Adjustment, Search
-from tacit.problem import Booleans, Floats
+from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
+from tacit.tolerances import ROUNDING_NOISE
 
 _SMALL = 20_000
 """Relaxations with fewer entries are solved to a vertex."""
+_STEPS = 100_000
+"""Steps to divide the sensitive cells of one relation."""
+_ALL_STEPS = 20_000_000
+"""Steps for all relations together: some tenths of a second."""
+
+
+def smallest_sides(
+    model: Adjustment, A: sparse.csr_array[Any, Any], cells: Integers | None = None
+) -> Floats:
+    """For each relation what rises in it at least, if sensitive cells are at their levels.
+
+    Args:
+        model: The adjustment problem.
+        A: Relations.
+        cells: Places of the cells that the columns of A stand for; by default all.
+    """
+    place = model.place[A.indices if cells is None else cells[A.indices]]
+    is_own = place >= 0
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[is_own]
+    own, c = place[is_own], A.data[is_own]
+    rise, fall = model.rise[own], model.fall[own]
+    first = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=A.shape[0]))])
+    return least_sides(
+        first.astype(np.int64),
+        np.abs(c) * np.where(c > 0, rise, fall),
+        np.abs(c) * np.where(c > 0, fall, rise),
+        max(1000, min(_STEPS, _ALL_STEPS // max(A.shape[0], 1))),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,3 +189,61 @@ class _Polygons:
             terms = np.where(reduced == 0, 0.0, reduced * at)
         # Right-hand sides are zero.
         return float(terms.sum())
+
+
+def sense_bounds(
+    model: Adjustment, prices: Floats, weight: Floats, cutoff: float = np.inf
+) -> tuple[float, Floats, Floats]:
+    """A bound on the cost: a constant, and for each sensitive cell what it adds either way.
+
+    Args:
+        model: The adjustment problem.
+        prices: A price of each relation, as a multiplier of A z = 0.
+        weight: What a unit of deviation costs; for `linf`, shares of it that add up to 1.
+        cutoff: Only tables that cost less than this need to respect the bound.
+
+    Returns:
+        The constant, and for each sensitive cell what it adds if it rises, and if it falls;
+        inf where it cannot, -inf where prices say nothing because the cell has no limit.
+    """
+    slope = -np.asarray(model.A.T @ prices)
+    most = model.farthest(cutoff)
+    up, down = np.minimum(model.up, most), np.minimum(model.down, most)
+    # A rate this little below zero is the rounding of whoever found the prices.
+    rounding = ROUNDING_NOISE * max(
+        float(np.abs(slope).max(initial=0.0)), float(weight.max(initial=0))
+    )
+    quadratic = model.norm == "l2"
+    both = _least(weight, slope, np.zeros(model.size), up, quadratic, rounding)
+    falling = _least(weight, -slope, np.zeros(model.size), down, quadratic, rounding)
+    both = np.minimum(both, falling)
+    both[model.sensitive] = 0.0
+    own = model.sensitive
+    w, s = weight[own], slope[own]
+    least = np.where(model.may_rise, model.rise, 0.0)
+    rises = _least(w, s, least, up[own], quadratic, rounding)
+    least = np.where(model.may_fall, model.fall, 0.0)
+    falls = _least(w, -s, least, down[own], quadratic, rounding)
+    return (
+        float(both.sum()),
+        np.where(model.may_rise, rises, np.inf),
+        np.where(model.may_fall, falls, np.inf),
+    )
+
+
+def _least(
+    w: Floats, slope: Floats, low: Floats, high: Floats, quadratic: bool, rounding: float
+) -> Floats:
+    """The least of w t + slope t, or of w t² + slope t, for t between low and high."""
+    high = np.maximum(low, high)
+    if quadratic:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(w > 0, -slope / (2 * w), np.where(slope < -rounding, np.inf, 0.0))
+        t = np.clip(t, low, high)
+        with np.errstate(invalid="ignore"):
+            least = np.where(t == 0, 0.0, w * t * t + slope * t)
+        return np.where(np.isinf(t), -np.inf, least)
+    rate = w + slope
+    has_limit = np.isfinite(high)
+    at_limit = np.where(has_limit, rate * np.where(has_limit, high, 0.0), -np.inf)
+    return np.where((rate >= 0) | (~has_limit & (rate >= -rounding)), rate * low, at_limit)

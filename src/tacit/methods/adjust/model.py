@@ -106,7 +106,7 @@ class Adjustment:
 
     @cached_property
     def unit(self) -> float:
-        """The size of a usual deviation, by which programmes are scaled."""
+        """The size of a usual deviation, by which models are scaled."""
         return float(np.median(self.level)) if len(self.level) else 1.0
 
     @property
@@ -389,9 +389,7 @@ class Search(Progress):
         if self.unfinished is None or self.model.cost(z) < self.model.cost(self.unfinished):
             self.unfinished = z
         # Whoever searches has better to do with most of the time.
-        budget = max(
-            ADJUST_INTEGRAL * self.seconds_left if is_first else 0.0, ADJUST_INTEGRAL * self.seconds
-        )
+        budget = ADJUST_INTEGRAL * max(self.seconds_left if is_first else 0.0, self.seconds)
         if not is_first and self._repairing > budget:
             return False
         found = made_integral(self.model, z, seconds=min(max(budget, 0.2), self.seconds_left))

@@ -22,7 +22,7 @@ class AdjustOptions(Options):
 
     Attributes:
         algorithm: How to search. `auto`: bounds from closed polygons, senses improved block by
-            block, then branch and bound. `milp`: the mixed-integer programme (paper 003, (18))
+            block, then branch and bound. `milp`: the mixed-integer model [Castro2012, (18)]
             with those bounds as rows. `benders`: cuts in the senses ((19) and (20)).
             `descent`: senses improved block by block, without much of a proof.
         norm: What is minimised: the sum of weight * |deviation| (`l1`), of
@@ -35,7 +35,7 @@ class AdjustOptions(Options):
             that are not sensitive, or a table of cell numbers and shares.
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total.
-        solver: Who solves the mixed-integer programme of `milp`.
+        solver: Who solves the mixed-integer model of `milp`.
         block: How many cells are looked at together when senses are improved.
     """
 

@@ -1,6 +1,6 @@
-"""Least squares: given senses a convex programme, and all senses by tangents.
+"""Least squares: given senses a convex model, and all senses by tangents.
 
-A square lies above its tangents, so that the mixed-integer programme with some of them in place
+A square lies above its tangents, so that the mixed-integer model with some of them in place
 of the squares bounds all safe tables from below. Its senses are then given to the interior point
 method, whose table is safe; where it lies, new tangents are drawn.
 """
@@ -16,11 +16,11 @@ from scipy import sparse
 from tacit.attack.shrink import essential_rows
 from tacit.errors import SolverError
 from tacit.methods.adjust.algorithms.milp import branch_and_bound
-from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
+from tacit.methods.adjust.cuts import sense_bounds
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.interior import least_squares
-from tacit.methods.adjust.mip import Program
+from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Search
-from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
@@ -109,7 +109,7 @@ def first_senses(search: Search) -> Floats | None:
         kept=search.kept,
         most=search.most,
     )
-    first_tables(linear, SenseProgram(linear))
+    first_tables(linear, SenseLp(linear))
     if linear.best is None and linear.unfinished is not None:
         branch_and_bound(linear, None, linear.seconds_left)
     if linear.best is None:
@@ -150,8 +150,8 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
 def _tangents(search: Search, squares: Squares) -> None:
     """Solve for senses with tangents in place of squares, again and again."""
     model = search.model
-    program = Program(model, held=search.best, cutoff=search.objective)
-    curve = _Curve(search, program)
+    base = Mip(model, held=search.best, cutoff=search.objective)
+    curve = _Curve(search, base)
     while not search.should_stop():
         search.iterations += 1
         try:
@@ -167,7 +167,7 @@ def _tangents(search: Search, squares: Squares) -> None:
             search.raise_bound(bound, "solver")
         if found.x is None:
             return
-        z = program.deviations(found.x[: program.rows.shape[1]])
+        z = base.deviations(found.x[: base.rows.shape[1]])
         answer = squares.solve(model.senses(z))
         if answer is not None:
             search.offer(answer[0])
@@ -179,24 +179,24 @@ def _tangents(search: Search, squares: Squares) -> None:
 
 
 class _Curve:
-    """The programme with one more column for the cost of each cell, above all its tangents."""
+    """The model with one more column for the cost of each cell, above all its tangents."""
 
-    def __init__(self, search: Search, program: Program):
+    def __init__(self, search: Search, base: Mip):
         model = search.model
-        self._model, self._program = model, program
-        n, width = model.size, program.rows.shape[1]
+        self._model, self._base = model, base
+        n, width = model.size, base.rows.shape[1]
         self._n, self._width = n, width
-        self._unit, self._price = model.unit, program.price
-        self._rate = model.weight / self._price
-        empty = sparse.csr_array((program.rows.shape[0], n))
+        self._unit, self._cost_unit = model.unit, base.cost_unit
+        self._rate = model.weight / self._cost_unit
+        empty = sparse.csr_array((base.rows.shape[0], n))
         self._mip = HighsMip(
-            sparse.csr_array(sparse.hstack([program.rows, empty])),
-            row_lower=program.row_lower,
-            row_upper=program.row_upper,
-            lower=np.append(program.lower, np.zeros(n)),
-            upper=np.append(program.upper, np.full(n, np.inf)),
+            sparse.csr_array(sparse.hstack([base.rows, empty])),
+            row_lower=base.row_lower,
+            row_upper=base.row_upper,
+            lower=np.append(base.lower, np.zeros(n)),
+            upper=np.append(base.upper, np.full(n, np.inf)),
             cost=np.append(np.zeros(width), np.ones(n)),
-            whole=np.append(program.whole, np.zeros(n, bool)),
+            whole=np.append(base.integer, np.zeros(n, bool)),
             seed=search.options.seed,
         )
         usual = np.full(n, model.unit)
@@ -230,14 +230,14 @@ class _Curve:
         return True
 
     def worth(self, objective: float) -> float:
-        """A value of this programme's objective in the true measure."""
-        return objective * self._price * self._unit**2
+        """A value of this model's objective in the true measure."""
+        return objective * self._cost_unit * self._unit**2
 
     def solve(self, search: Search) -> WholeSolution:
         """The best senses as far as the tangents tell."""
         start = None
         if search.best is not None:
-            base = self._program.vector(search.best)
+            base = self._base.vector(search.best)
             t = np.abs(search.best) / self._unit
             start = np.append(base, self._rate * t * t)
 

@@ -87,7 +87,7 @@ def adjust(
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
-        solver: Who solves the mixed-integer programme of `milp`: `highs` or `scip`.
+        solver: Who solves the mixed-integer model of `milp`: `highs` or `scip`.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
         **options: Further options, see `AdjustOptions`.

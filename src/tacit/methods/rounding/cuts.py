@@ -18,12 +18,12 @@ from scipy import sparse
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Knowledge
 from tacit.errors import SolverError
-from tacit.methods.rounding.lattice import Lattice
 from tacit.outcome import Values
 from tacit.problem import Floats
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
+    from tacit.methods.rounding.model import Lattice
 
 
 def protection_cuts(

@@ -1,21 +1,23 @@
-"""`Programme`: controlled rounding as an integer programme over the columns of a lattice."""
+"""`Mip`: controlled rounding as a mixed-integer model over the columns of a lattice."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.network import recognise
-from tacit.methods.rounding.lattice import Lattice
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
 
+if TYPE_CHECKING:
+    from tacit.methods.rounding.model import Lattice
 
-class Programme:
+
+class Mip:
     """min cost of the columns, so that the table adds up and all cuts are met.
 
     Attributes:
@@ -113,7 +115,7 @@ class Programme:
         watch: Watcher | None = None,
         first: bool = False,
     ) -> WholeSolution:
-        """Solve the whole programme, or come as far as time allows.
+        """Solve the model, or come as far as time allows.
 
         Args:
             seconds: Time limit.
@@ -161,7 +163,7 @@ class Programme:
         ), answer.status != "stopped"
 
     def _mip(self, free: Booleans, columns: Floats, seed: int) -> HighsMip:
-        """The programme over some columns, the others as they are."""
+        """The model over some columns, the others as they are."""
         lattice = self.lattice
         rows, lower, upper = self._rows()
         known = rows @ np.where(free, 0.0, columns)

@@ -17,7 +17,7 @@ class RoundOptions(Options):
 
     Attributes:
         algorithm: How to search. `flow`: for tables that are networks, as a linear programme
-            whose vertices are whole. `milp`: one integer programme. `partition`: totals first,
+            whose vertices are whole. `milp`: one mixed-integer model. `partition`: totals first,
             then part after part, then one neighbourhood after the other; for large tables.
             `auto`: whichever suits the table. `random`: each cell for itself, to either
             neighbouring multiple so that its expected value is the true one; the table does

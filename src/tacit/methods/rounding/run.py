@@ -14,9 +14,8 @@ from tacit.errors import ProblemError
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
 from tacit.methods.rounding.algorithms import algorithm
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.model import Lattice, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
-from tacit.methods.rounding.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome, StopReason
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem

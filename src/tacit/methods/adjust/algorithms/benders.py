@@ -1,6 +1,6 @@
 """Benders' reformulation (paper 003, (19) and (20)): a master in the senses, cuts from prices.
 
-For given senses the closest table is a linear (or convex) programme; the prices of its relations
+For given senses the closest table is a linear (or convex) model; the dual values of its relations
 bound the cost of any other choice of senses from below, linearly. Where senses cannot be met,
 the prices of the least violation tell why, and such choices are ruled out.
 """
@@ -14,10 +14,9 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.adjust.algorithms.milp import branch_and_bound
-from tacit.methods.adjust.cuts import relax
-from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
+from tacit.methods.adjust.cuts import relax, sense_bounds
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.model import Adjustment, Search
-from tacit.methods.adjust.prices import sense_bounds
 from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
@@ -34,18 +33,18 @@ def run(search: Search) -> None:
     """Master and subproblem in turn until they agree.
 
     Where whole numbers are asked for and the best senses do not yield them, the mixed-integer
-    programme has the last word.
+    model has the last word.
     """
     model = search.model
     seen: set[bytes] = set()
-    program = SenseProgram(search)
+    lp = SenseLp(search)
     squares = Squares(search) if model.norm == "l2" else None
     if squares is not None:
         z = first_senses(search)
         if z is not None:
             search.offer(z)
     else:
-        first_tables(search, program)
+        first_tables(search, lp)
         if not search.should_stop():
             relax(search)
     master = _Master(search)
@@ -61,7 +60,7 @@ def run(search: Search) -> None:
             branch_and_bound(search, None)
             return
         seen.add(senses.tobytes())
-        found = _closest(program, squares, senses)
+        found = _closest(lp, squares, senses)
         if found is None:
             prices = violation.prices(senses)
             if prices is None:
@@ -83,15 +82,15 @@ def run(search: Search) -> None:
 
 
 def _closest(
-    program: SenseProgram, squares: Squares | None, senses: Booleans
+    lp: SenseLp, squares: Squares | None, senses: Booleans
 ) -> tuple[Floats, Floats, Floats] | None:
     """Deviations, prices of the relations and weights; None if senses cannot be met."""
     if squares is not None:
         answer = squares.solve(senses)
         return None if answer is None else (*answer, squares.weight)
-    if not program.solve(senses):
+    if not lp.solve(senses):
         return None
-    return (program.deviations, *program.prices)
+    return (lp.deviations, *lp.duals)
 
 
 class _Violation:

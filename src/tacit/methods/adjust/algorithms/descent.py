@@ -5,7 +5,7 @@ from __future__ import annotations
 from tacit.methods.adjust.algorithms.milp import branch_and_bound
 from tacit.methods.adjust.cuts import relax
 from tacit.methods.adjust.heuristics.blocks import improve
-from tacit.methods.adjust.heuristics.senses import SenseProgram, first_tables
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.model import Search
 
 
@@ -16,13 +16,13 @@ def run(search: Search) -> None:
 
         quadratic(search, descend=True)
         return
-    program = SenseProgram(search)
-    first_tables(search, program)
+    lp = SenseLp(search)
+    first_tables(search, lp)
     if search.should_stop():
         return
     relax(search)
     if search.best is not None and not search.should_stop():
-        improve(search, program, search.seconds_left)
+        improve(search, lp, search.seconds_left)
     if search.best is None and not search.should_stop():
         # Whoever finds no table by descent must ask the model that misses none.
         branch_and_bound(search, None)

@@ -1,7 +1,7 @@
 """Whole numbers near deviations that are not: only what has decimals is looked at again.
 
 The vertices of linear programmes on tables are whole numbers more often than not. Where they are
-not, few cells have decimals, and their neighbours in whole numbers are a small programme.
+not, few cells have decimals, and their neighbours in integers are a small model.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.methods.rounding.algorithms import milp, partition
-from tacit.methods.rounding.search import Search
+from tacit.methods.rounding.model import Search
 
 _LARGE = 1000
 """From so many columns on, parts are rounded one after the other before all is rounded at once."""
@@ -11,5 +11,5 @@ _LARGE = 1000
 
 def run(search: Search) -> None:
     """One mixed-integer model for networks and small tables, parts for others."""
-    is_small = search.programme.is_network or len(search.lattice.cost) < _LARGE
+    is_small = search.mip.is_network or len(search.lattice.cost) < _LARGE
     (milp if is_small else partition).run(search)

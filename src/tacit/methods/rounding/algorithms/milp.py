@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.rounding.search import Search
+from tacit.methods.rounding.model import Search
 from tacit.solver.highs_mip import WholeSolution
 
 
 def run(search: Search, *, first: bool = False) -> None:
-    """Solve the whole programme, from the candidate on if there is one.
+    """Solve the model, from the candidate on if there is one.
 
     Args:
         search: The state of the run.
@@ -20,9 +20,9 @@ def run(search: Search, *, first: bool = False) -> None:
         take(search, now)
         return search.should_stop()
 
-    if search.programme.is_network and search.candidate is None and _by_vertices(search):
+    if search.mip.is_network and search.candidate is None and _by_vertices(search):
         return
-    answer = search.programme.minimise(
+    answer = search.mip.minimise(
         seconds=search.seconds_left,
         gap=search.options.gap,
         seed=search.options.seed,
@@ -40,14 +40,14 @@ def run(search: Search, *, first: bool = False) -> None:
 
 def _by_vertices(search: Search) -> bool:
     """Solve the linear relaxation of a network, whose vertices are whole; True if that was all."""
-    answer = search.programme.linear(search.seconds_left).solve(cold=True, strategy="dual")
+    answer = search.mip.linear(search.seconds_left).solve(cold=True, strategy="dual")
     if answer.status == "infeasible":
         search.impossible = True
         return True
     if answer.status != "optimal":
         return False
     search.iterations += 1
-    search.raise_bound(search.programme.bound_of(answer.row_dual))
+    search.raise_bound(search.mip.bound_of(answer.row_dual))
     search.offer(np.round(search.lattice.counts_of(np.round(answer.x))).astype(np.int64))
     return search.should_stop()
 

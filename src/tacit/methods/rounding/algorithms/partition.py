@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tacit.methods.engine.turns import ROUND_RELAXATION
 from tacit.methods.rounding.algorithms import milp
-from tacit.methods.rounding.search import Search
+from tacit.methods.rounding.model import Search
 from tacit.methods.suppress.subtables import Subtables
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
@@ -66,14 +66,14 @@ class _Dive:
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""
         search, lattice = self._search, self._search.lattice
-        model = search.programme.linear(ROUND_RELAXATION * search.seconds_left)
+        model = search.mip.linear(ROUND_RELAXATION * search.seconds_left)
         began = search.seconds
         answer = model.solve(cold=True, strategy="dual")
         if answer.status == "infeasible":
             search.impossible = True
         if answer.status != "optimal":
             return
-        search.raise_bound(search.programme.bound_of(answer.row_dual))
+        search.raise_bound(search.mip.bound_of(answer.row_dual))
         # From here on only bounds change, and the last basis is the best start.
         model.set_option("presolve", "off")
         columns = answer.x
@@ -191,7 +191,7 @@ def _improve(search: Search) -> None:
         search.iterations += 1
         free = _neighbourhood(problem, movable, int(size), rng)
         began = search.seconds
-        counts, ended = search.programme.improve(
+        counts, ended = search.mip.improve(
             search.candidate,
             free,
             seconds=min(_LONGEST, search.seconds_left),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.engine.driver import audited
-from tacit.methods.rounding.lattice import Lattice
-from tacit.methods.rounding.search import Search
+from tacit.methods.rounding.model import Lattice, Search
 from tacit.outcome import StopReason
 from tacit.problem import Integers
 
