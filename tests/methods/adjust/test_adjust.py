@@ -300,7 +300,7 @@ def test_the_check_finds_every_kind_of_fault() -> None:
     assert "its limit" in found(good, most=np.full(16, 1.0))
     half = good.copy()
     half[[0, 1]] += [0.5, -0.5]
-    assert "whole number" in found(half, integer=True)
+    assert "not an integer" in found(half, integer=True)
     assert "outside" in found(good - 60.0)
 
 

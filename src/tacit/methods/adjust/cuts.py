@@ -70,7 +70,7 @@ class Relaxation:
     Attributes:
         bound: No safe table costs less.
         size: The size of each deviation in the relaxation's optimum.
-        tight: The entries of the relations whose polygon rows carry a price.
+        tight: The entries of the relations whose polygon rows have a dual value.
     """
 
     bound: float
@@ -94,7 +94,7 @@ def relax(search: Search) -> Relaxation | None:
 
 
 class _Polygons:
-    """The linear programme, scaled."""
+    """The linear model, scaled."""
 
     def __init__(self, model: Adjustment):
         self._model = model
@@ -104,7 +104,7 @@ class _Polygons:
         self._n, self._m = n, m
         unit, weight = model.unit, model.weight
         self._unit = unit
-        self.price = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
+        self.cost_unit = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
         row = np.repeat(np.arange(m), np.diff(A.indptr))
         entry = np.arange(k)
         sums = sparse.hstack([abs(A), -2 * sparse.identity(m)])
@@ -120,7 +120,7 @@ class _Polygons:
         self.lower = np.concatenate([least, smallest_sides(model, A) / unit])
         # Half of all that may move in a relation is the most that can rise in it.
         self.upper = np.concatenate([most, np.asarray(abs(A) @ most) / 2 + 1.0])
-        self.cost = np.concatenate([weight / self.price, np.zeros(m)])
+        self.cost = np.concatenate([weight / self.cost_unit, np.zeros(m)])
         if model.norm == "linf":
             self._largest(n, m, weight)
 
@@ -128,7 +128,7 @@ class _Polygons:
         """One more column: the largest weighted deviation, which alone costs."""
         rate: Any = sparse.hstack(
             [
-                sparse.csr_array(sparse.diags_array(weight / self.price)),
+                sparse.csr_array(sparse.diags_array(weight / self.cost_unit)),
                 sparse.csr_array((n, m)),
                 sparse.csr_array(-np.ones((n, 1))),
             ]
@@ -138,7 +138,7 @@ class _Polygons:
         self.row_lower = np.append(self.row_lower, np.full(n, -np.inf))
         self.row_upper = np.append(self.row_upper, np.zeros(n))
         self.cost = np.append(np.zeros(n + m), 1.0)
-        largest = float(np.max(self.lower[:n] * weight / self.price, initial=0.0))
+        largest = float(np.max(self.lower[:n] * weight / self.cost_unit, initial=0.0))
         self.lower, self.upper = np.append(self.lower, largest), np.append(self.upper, np.inf)
 
     def solve(self, search: Search) -> Relaxation | None:
@@ -164,17 +164,17 @@ class _Polygons:
         if len(found.row_dual) != self.rows.shape[0] or len(found.x) == 0:
             return None
         k = self._model.A.nnz
-        bound = self.proven(found.row_dual, search.objective) * self.price * self._unit
+        bound = self.proven(found.row_dual, search.objective) * self.cost_unit * self._unit
         tight = found.row_dual[self._m : self._m + k] < -1e-9
         return Relaxation(bound, found.x[: self._n] * self._unit, tight)
 
-    def proven(self, prices: Floats, cutoff: float) -> float:
-        """The bound that prices of rows prove, whoever found them."""
-        # A price of the wrong sign on a row that is bounded on one side only proves nothing.
-        prices = np.where(np.isinf(self.row_lower), np.minimum(prices, 0.0), prices)
+    def proven(self, duals: Floats, cutoff: float) -> float:
+        """The bound that dual values of rows prove, whoever found them."""
+        # A dual value of the wrong sign on a row that is bounded on one side only proves nothing.
+        duals = np.where(np.isinf(self.row_lower), np.minimum(duals, 0.0), duals)
         upper = self.upper.copy()
         if np.isfinite(cutoff):
-            limit = cutoff / (self.price * self._unit)
+            limit = cutoff / (self.cost_unit * self._unit)
             with np.errstate(divide="ignore", invalid="ignore"):
                 most = np.where(self.cost > 0, limit / self.cost, np.inf)
             upper = np.maximum(np.minimum(upper, most), self.lower)
@@ -183,7 +183,7 @@ class _Polygons:
             upper[n : n + m] = np.maximum(
                 np.minimum(upper[n : n + m], sides), self.lower[n : n + m]
             )
-        reduced = self.cost - self.rows.T @ prices
+        reduced = self.cost - self.rows.T @ duals
         at = np.where(reduced > 0, self.lower, upper)
         with np.errstate(invalid="ignore"):
             terms = np.where(reduced == 0, 0.0, reduced * at)
@@ -192,24 +192,24 @@ class _Polygons:
 
 
 def sense_bounds(
-    model: Adjustment, prices: Floats, weight: Floats, cutoff: float = np.inf
+    model: Adjustment, duals: Floats, weight: Floats, cutoff: float = np.inf
 ) -> tuple[float, Floats, Floats]:
     """A bound on the cost: a constant, and for each sensitive cell what it adds either way.
 
     Args:
         model: The adjustment problem.
-        prices: A price of each relation, as a multiplier of A z = 0.
+        duals: A dual value of each relation, as a multiplier of A z = 0.
         weight: What a unit of deviation costs; for `linf`, shares of it that add up to 1.
         cutoff: Only tables that cost less than this need to respect the bound.
 
     Returns:
         The constant, and for each sensitive cell what it adds if it rises, and if it falls;
-        inf where it cannot, -inf where prices say nothing because the cell has no limit.
+        inf where it cannot, -inf where they say nothing because the cell has no limit.
     """
-    slope = -np.asarray(model.A.T @ prices)
+    slope = -np.asarray(model.A.T @ duals)
     most = model.farthest(cutoff)
     up, down = np.minimum(model.up, most), np.minimum(model.down, most)
-    # A rate this little below zero is the rounding of whoever found the prices.
+    # A rate this little below zero is the rounding of whoever found the dual values.
     rounding = ROUNDING_NOISE * max(
         float(np.abs(slope).max(initial=0.0)), float(weight.max(initial=0))
     )

@@ -2,7 +2,7 @@
 
 Every cell that can move is published with the same number of decimals, changed or not. Cells that
 cannot move, because they must keep their value or because all others of a relation do, keep all
-their digits: they show nothing but that. So do the cells whose bounds leave no room for any number
+their digits: they show nothing but that. So do the cells whose bounds leave no slack for any number
 with these decimals. Relations without such cells hold exactly, the others to the tolerance that
 the data are held to.
 """
@@ -18,6 +18,7 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.adjust.options import Norm
+from tacit.methods.adjust.totals import total_entries
 from tacit.methods.adjust.units import decimal
 from tacit.problem import Booleans, Floats, Problem
 from tacit.solver.highs_mip import HighsMip
@@ -57,7 +58,7 @@ class Written:
         """Finest cells to the nearest decimal, totals to their sums; None where that fails."""
         A, row = self.problem.relations, self._row
         wanted, least, most = self._wanted, self._least, self._most
-        is_open = _computed(A, row) & self._is_free
+        is_open = _computed(A) & self._is_free
         # Sensitive cells are rounded away from their true values, to reach their levels in full.
         away = np.where(self.found > self.problem.value, np.ceil(wanted), np.floor(wanted))
         nearest = np.where(self.problem.is_sensitive, away, np.rint(wanted))
@@ -239,16 +240,11 @@ def _settled(counts: Floats) -> Floats:
     return np.where(np.abs(counts - near) <= noise, near, counts)
 
 
-def _computed(A: sparse.csr_array[Any, Any], row: Any) -> Booleans:
+def _computed(A: sparse.csr_array[Any, Any]) -> Booleans:
     """One cell of each relation that is computed from the others, the total if there is one."""
-    positive = np.bincount(row, A.data > 0, minlength=A.shape[0])
-    negative = np.bincount(row, A.data < 0, minlength=A.shape[0])
-    sign = np.where(positive == 1, 1.0, -1.0)
-    is_pair = positive + negative <= 2
-    has_total = (np.minimum(positive, negative) == 1) & ~is_pair
     computed = np.zeros(A.shape[1], bool)
-    computed[A.indices[has_total[row] & (np.sign(A.data) == sign[row])]] = True
-    for pair in np.flatnonzero(is_pair).tolist():
+    computed[A.indices[total_entries(A)]] = True
+    for pair in np.flatnonzero(np.diff(A.indptr) <= 2).tolist():
         cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
         if not computed[cells].any():
             computed[cells[-1:]] = True

@@ -47,7 +47,7 @@ def obstacles(search: Search) -> list[str]:
     domains.restore(state)
     return [
         f"{model.problem.name_cell(int(model.cells[cell]))} cannot be protected: in the relations "
-        "that it is part of, the cells that may change leave too little room, whichever way it "
+        "that it is part of, the cells that may change leave too little slack, whichever way it "
         "goes"
         for cell in stuck
     ]
@@ -58,16 +58,16 @@ def _reason_alone(model: Adjustment, cell: int) -> str:
     name = problem.name_cell(int(model.cells[cell]))
     columns = model.columns
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
-    company = np.diff(model.A.indptr)[rows]
+    count = np.diff(model.A.indptr)[rows]
     if model.up[cell] <= 0 and model.down[cell] <= 0:
-        if len(rows) and (company < 2).any():
+        if len(rows) and (count < 2).any():
             return (
                 f"{name} cannot be protected: every other cell of one of its relations keeps its "
                 "value"
             )
-        return f"{name} cannot be protected: it must keep its value, or its bounds leave no room"
+        return f"{name} cannot be protected: it must keep its value, or its bounds leave no slack"
     return (
-        f"{name} cannot be protected: its bounds, limits and relations leave no room for its "
+        f"{name} cannot be protected: its bounds, limits and relations leave no slack for its "
         "levels, neither above nor below"
     )
 
@@ -82,7 +82,7 @@ def reasons_together(search: Search) -> list[str]:
     if fewest is None:
         return ["no choice of senses meets all protection levels within bounds and limits"]
     if len(fewest) == 0:
-        return ["no table of whole numbers meets all protection levels within bounds and limits"]
+        return ["no table of integers meets all protection levels within bounds and limits"]
     names = model.problem.name_cells(model.cells[model.sensitive[fewest]])
     return [
         "no choice of senses protects all sensitive cells together within bounds and limits; it "

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from tacit.solver.scip import ScipMip
 
 _WIDEST = 1e6
-"""Columns with a wider range are not asked to be an integer; see `Search.offer` for who sees to it."""
+"""Columns with a wider range are not asked to be integers; see `Search.offer`."""
 
 
 class Mip:
-    """Columns z+, z-, P (a relation each), y (a sensitive cell each; 1 rises), and for `linf`
+    """Columns z+, z-, P (one per relation), y (one per sensitive cell; 1 rises), and for `linf`
     the largest weighted deviation.
 
     Amounts are in units of the usual level, or of 1 where they are integers; costs are in

@@ -40,7 +40,7 @@ _SNAP = 1e-6
 """Deviations this close to a multiple of one half, as a share of the usual level, become one."""
 
 _NOTICED = 0.01
-"""Relations missed by this many units keep a table from being made whole cell by cell."""
+"""Relations missed by this many units keep a table from being made integral cell by cell."""
 _SUMS = 1e-3
 """Sums of integers are known to this much at least, and so are limits that follow from them."""
 _ROUNDS = 20
@@ -54,7 +54,7 @@ class Adjustment:
     Attributes:
         problem: The table.
         norm: What is minimised.
-        integer: Whether deviations must be whole numbers; limits and levels are, then.
+        integer: Whether deviations must be integers; limits and levels are, then.
         cells: Numbers of the cells that can move, increasing.
         A: The relations among them.
         up: How far each of them may rise.
@@ -164,7 +164,7 @@ def build(
     integer: bool,
     senses: Integers | None = None,
 ) -> Adjustment:
-    """The adjustment problem from the rooms of all cells.
+    """The adjustment problem from the slack of all cells.
 
     Args:
         problem: The table.
@@ -172,7 +172,7 @@ def build(
         up: How far each cell may rise, 0 for those that keep their value.
         down: How far each cell may fall.
         norm: What is minimised.
-        integer: Whether deviations must be whole numbers.
+        integer: Whether deviations must be integers.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
     """
     rise = np.maximum(problem.upper_level, problem.sliding_level)
@@ -187,12 +187,12 @@ def build(
         rise, fall = np.ceil(rise - ROUNDING_NOISE), np.ceil(fall - ROUNDING_NOISE)
     up, down, fixed = _tightened(problem.relations, up, down)
     if integer:
-        # Sums of whole numbers that were known but to a hair.
+        # Sums of integers that were known but to rounding noise.
         up, down = np.floor(up + _SUMS), np.floor(down + _SUMS)
         fixed = (up == 0) & (down == 0)
     rise = np.where((rise <= up[own] * (1 + ROUNDING_NOISE)) & (given >= 0), rise, np.inf)
     fall = np.where((fall <= down[own] * (1 + ROUNDING_NOISE)) & (given <= 0), fall, np.inf)
-    # Levels that touch the room but for rounding.
+    # Levels that touch the slack but for rounding.
     up[own] = np.maximum(up[own], np.where(np.isfinite(rise), rise, 0.0))
     down[own] = np.maximum(down[own], np.where(np.isfinite(fall), fall, 0.0))
     movable = ~fixed
@@ -218,14 +218,14 @@ def build(
 def _tightened(
     A: sparse.csr_array[Any, Any], up: Floats, down: Floats
 ) -> tuple[Floats, Floats, Booleans]:
-    """Rooms cut back to what single relations leave, and the cells that cannot move at all."""
+    """Slack cut back to what single relations leave, and the cells that cannot move at all."""
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     size, positive = np.abs(A.data), A.data > 0
     up, down = up.copy(), down.copy()
     for _ in range(_ROUNDS):
         rises = size * np.where(positive, up[A.indices], down[A.indices])
         falls = size * np.where(positive, down[A.indices], up[A.indices])
-        # What others can give, with infinite rooms counted apart.
+        # What others can give, with infinite slack counted apart.
         new = []
         for others, own in ((falls, rises), (rises, falls)):
             finite = np.isfinite(others)
@@ -265,7 +265,7 @@ def faults(
         values: The adjusted one.
         kept: Cells that must have their true value.
         most: The largest deviation allowed for each cell; inf where there is no limit.
-        integer: Whether values must be whole numbers.
+        integer: Whether values must be integers.
         tolerance: How exactly relations, bounds and limits must hold.
     """
     a, x = problem.value, values
@@ -273,12 +273,12 @@ def faults(
     size = np.maximum(np.abs(x), np.abs(a))
     terms = np.asarray(abs(problem.relations) @ np.maximum(np.abs(x), np.abs(a)))
     terms = terms + np.abs(problem.rhs)
-    # The true table may itself miss its relations by a hair.
+    # The true table may itself miss its relations by rounding.
     own = problem.residual()
     missed = np.maximum(tolerance * terms, 1.001 * np.abs(own))
     is_broken = np.abs(problem.residual(x)) > missed
     if integer:
-        # Sums of whole numbers hold or do not, however large they are.
+        # Sums of integers hold or do not, however large they are.
         is_broken |= np.abs(problem.residual(x) - own) > 0.25
     broken = np.flatnonzero(is_broken)
     if len(broken):
@@ -293,7 +293,7 @@ def faults(
     report(kept & (x != a), "changed, though it must keep its value")
     report(np.abs(x - a) > most + slack, "changed by more than its limit")
     if integer:
-        report(x != np.rint(x), "not a whole number")
+        report(x != np.rint(x), "not an integer")
     s = problem.sensitive
     moved = x[s] - a[s]
     # A difference of two numbers is known no better than their last digits.
@@ -320,9 +320,9 @@ class Search(Progress):
         most: The largest deviation allowed for each cell of the table, in units.
         best: The best deviations so far, over the cells that can move.
         values: The table that they make, in units.
-        unfinished: Where whole units are asked for, the closest table met so far that is not of
-            whole units, as deviations; None without one.
-        backstop: A safe table of whole units, as deviations, for want of a better at the end.
+        unfinished: Where integer units are asked for, the closest table met so far that is not of
+            integer units, as deviations; None without one.
+        backstop: A safe table of integer units, as deviations, for want of a better at the end.
         rng: Random numbers by the user's seed.
     """
 
@@ -377,10 +377,10 @@ class Search(Progress):
         return True
 
     def _offer_integral(self, z: Floats) -> bool:
-        """`offer` where whole units are asked for."""
-        whole = np.rint(self._clipped(z))
-        if self.fits(whole):
-            return self._take(whole)
+        """`offer` where integer units are asked for."""
+        integral = np.rint(self._clipped(z))
+        if self.fits(integral):
+            return self._take(integral)
         z = self._refined(z)
         if self.fits(np.rint(z)):
             return self._take(np.rint(z))
@@ -399,14 +399,14 @@ class Search(Progress):
         return self._take(found)
 
     def finish(self) -> None:
-        """At the end: make the best table whole that is not, if whole units are asked for.
+        """At the end: make the best table integral that is not, if integer units are asked for.
 
         Where that fails there is no best table, and `unfinished` is what might have been one.
         """
         if not self.units.is_counted:
             return
         if not self.model.integer:
-            # Least squares are whole by accident only.
+            # Least squares are integral by accident only.
             self.unfinished, self.best, self.values = self.best, None, None
         if self.best is not None or self.unfinished is None:
             return
@@ -441,7 +441,7 @@ class Search(Progress):
         return self.seconds_left <= 0 or self.observer.should_stop()
 
     def fits(self, z: Floats, *, integer: bool | None = None) -> bool:
-        """Would these deviations make a safe table, of whole units if asked for?"""
+        """Would these deviations make a safe table, of integer units if asked for?"""
         return not faults(
             self.model.problem,
             self._table(z),
@@ -466,7 +466,7 @@ class Search(Progress):
         return [snapped, z, self._balanced(z)]
 
     def _clipped(self, z: Floats) -> Floats:
-        """Within limits, and sensitive cells at their levels where they miss them by a hair."""
+        """Within limits, and sensitive cells at their levels where rounding misses them."""
         model = self.model
         z = np.clip(z, self._low, self._high)
         own = model.sensitive
@@ -486,13 +486,13 @@ class Search(Progress):
     def _snapped(self, z: Floats) -> Floats:
         """Cells that hardly move stay, and those next to a limit or a level lie at it."""
         low, high = self.model.limits(self.model.senses(z))
-        hair = _SNAP * self.model.unit
-        z = np.where(np.abs(z) <= hair, np.clip(0.0, low, high), z)
-        z = np.where(np.abs(z - low) <= hair, low, z)
-        return np.where(np.abs(z - high) <= hair, high, z)
+        noise = _SNAP * self.model.unit
+        z = np.where(np.abs(z) <= noise, np.clip(0.0, low, high), z)
+        z = np.where(np.abs(z - low) <= noise, low, z)
+        return np.where(np.abs(z - high) <= noise, high, z)
 
     def _balanced(self, z: Floats) -> Floats:
-        """Deviations that add up, by small changes of cells with room to spare."""
+        """Deviations that add up, by small changes of cells with slack to spare."""
         model = self.model
         z = z.copy()
         for _ in range(3):
@@ -500,13 +500,13 @@ class Search(Progress):
             if not residual.any():
                 break
             low, high = model.limits(model.senses(z))
-            room = np.minimum(z - low, high - z)
-            free = np.flatnonzero((room > 1e-3 * min(model.unit, 1.0)) & (z != 0))
-            # Cells with more room take more of what is missing.
-            share = np.minimum(room[free] / model.unit, 1.0)
+            slack = np.minimum(z - low, high - z)
+            free = np.flatnonzero((slack > 1e-3 * min(model.unit, 1.0)) & (z != 0))
+            # Cells with more slack take more of what is missing.
+            share = np.minimum(slack[free] / model.unit, 1.0)
             part: Any = model.columns[:, free] @ sparse.diags_array(share)
             change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
-            z[free] -= np.clip(change, -room[free], room[free])
+            z[free] -= np.clip(change, -slack[free], slack[free])
         return z
 
 

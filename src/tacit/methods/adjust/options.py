@@ -28,7 +28,7 @@ class AdjustOptions(Options):
         norm: What is minimised: the sum of weight * |deviation| (`l1`), of
             weight * deviation² (`l2`), or the largest weight * |deviation| (`linf`).
         weights: What a unit of deviation costs: as `given`, 1, the cell's value, or 1 / value.
-        integer: Publish whole numbers only (True), or more decimals than the data have where that
+        integer: Publish integers only (True), or more decimals than the data have where that
             is closer (False). By default published values have the decimals of the true ones.
         keep: Numbers of cells that keep their value.
         limits: The largest deviation as a share of the cell's value: one number for all cells

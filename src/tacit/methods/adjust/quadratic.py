@@ -45,25 +45,25 @@ class Squares:
         self.weight = model.weight
 
     def solve(self, senses: Booleans) -> tuple[Floats, Floats] | None:
-        """Deviations and prices of the relations; None if there are none."""
+        """Deviations and dual values of the relations; None if there are none."""
         model = self._search.model
         unit = model.unit
         low, high = model.limits(senses)
         counted = model.weight[model.weight > 0]
         # The method is at its best where curvatures are about 1.
-        price = float(np.median(counted)) if len(counted) else 1.0
+        cost_unit = float(np.median(counted)) if len(counted) else 1.0
         found = least_squares(
             self._A,
-            model.weight / price,
+            model.weight / cost_unit,
             low / unit,
             high / unit,
             is_over=self._search.out_of_time,
         )
         if found is None:
             return None
-        prices = np.zeros(model.A.shape[0])
-        prices[self._rows] = found[1] * unit * price
-        return found[0] * unit, prices
+        duals = np.zeros(model.A.shape[0])
+        duals[self._rows] = found[1] * unit * cost_unit
+        return found[0] * unit, duals
 
 
 def quadratic(search: Search, *, descend: bool) -> None:
@@ -93,9 +93,9 @@ def quadratic(search: Search, *, descend: bool) -> None:
         _tangents(search, squares)
 
 
-def _bound(search: Search, prices: Floats) -> float:
-    """What prices of the relations prove, whatever the senses."""
-    constant, rises, falls = sense_bounds(search.model, prices, search.model.weight)
+def _bound(search: Search, duals: Floats) -> float:
+    """What dual values of the relations prove, whatever the senses."""
+    constant, rises, falls = sense_bounds(search.model, duals, search.model.weight)
     return constant + float(np.minimum(rises, falls).sum())
 
 

@@ -62,8 +62,8 @@ def adjust(
     """Change values as little as possible, so that no sensitive cell is near its true one.
 
     The adjusted table adds up, stays within the bounds that everybody knows, and each sensitive
-    cell lies at least its lower level below or its upper level above its true value (paper 003,
-    (16)). A sliding level is asked for on either side; a cell with a level on one side only must
+    cell lies at least its lower level below or its upper level above its true value [Castro2012,
+    (16)]. A sliding level is asked for on either side; a cell with a level on one side only must
     move there.
 
     Args:
@@ -80,7 +80,7 @@ def adjust(
         limits: The largest deviation as a share of the cell's value: a number for all cells
             that are not sensitive, a mapping from cell numbers to shares, or an array with one
             share for each cell (inf where there is no limit).
-        integer: Publish whole numbers only (True), or more decimals than the data have where that
+        integer: Publish integers only (True), or more decimals than the data have where that
             is closer (False). By default published values have the decimals of the true ones,
             so that decimals do not show which were changed. Levels are then rounded up to the
             last decimal, bounds and limits inwards.
@@ -259,7 +259,7 @@ class _UnitSearch(Search, driver.Search):
         algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
-        """The closest table, of whole units if these are asked for, audited."""
+        """The closest table, of integer units if these are asked for, audited."""
         if self.stop_reason is not StopReason.INFEASIBLE or self.unfinished is not None:
             self.finish()
         if self.stop_reason is StopReason.INFEASIBLE:
@@ -393,10 +393,10 @@ def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers | None:
 def _refuse_fractions(problem: Problem) -> None:
     broken = np.flatnonzero(problem.value != np.rint(problem.value))
     raise InputError(
-        "integer is for tables of whole numbers; round the table first, or leave the option out "
+        "integer is for tables of integers; round the table first, or leave the option out "
         + (
             f"(there are decimals: {problem.name_cells(broken)})"
             if len(broken)
-            else "(relations have coefficients that are not whole numbers)"
+            else "(relations have coefficients that are not integers)"
         )
     )

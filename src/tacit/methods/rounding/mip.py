@@ -22,7 +22,7 @@ class Mip:
 
     Attributes:
         lattice: What the columns mean.
-        is_network: Whether the linear programme's vertices are whole: the table is a network
+        is_network: Whether the linear relaxation's vertices are integral: the table is a network
             and there is no cut.
     """
 
@@ -37,10 +37,10 @@ class Mip:
             rows = np.sort(network.rows)
         self._relations = sparse.csr_array(A[rows] @ lattice.spread)
         exact = lattice.right_hand_side[rows] - A[rows] @ lattice.floor.astype(float)
-        whole = np.round(exact)
-        self._right = np.where(np.abs(exact - whole) <= 1e-6, whole, exact)
+        integral = np.round(exact)
+        self._right = np.where(np.abs(exact - integral) <= 1e-6, integral, exact)
         # Solvers' tolerances are absolute: costs of any magnitude are counted in the largest.
-        self._price = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
+        self._cost_unit = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
         self._cuts: sparse.csr_array[Any, Any] = sparse.csr_array((0, lattice.problem.cell_count))
         self._least = np.zeros(0)
 
@@ -89,7 +89,7 @@ class Mip:
             row_upper=upper,
             lower=lattice.lower,
             upper=lattice.upper,
-            cost=lattice.cost / self._price,
+            cost=lattice.cost / self._cost_unit,
         )
         model.set_option("presolve", "choose")
         model.set_option("time_limit", float(max(seconds, 0.1)))
@@ -98,7 +98,7 @@ class Mip:
     def bound_of(self, row_dual: Floats) -> float:
         """A bound on the cost of every rounding, from multipliers of the relaxation's rows."""
         rows, lower, upper = self._rows()
-        row_dual = row_dual * self._price
+        row_dual = row_dual * self._cost_unit
         # A multiplier of the wrong sign for a cut counts as none.
         y = np.where(np.isinf(upper), np.maximum(row_dual, 0.0), row_dual)
         d = self.lattice.cost - rows.T @ y
@@ -139,7 +139,9 @@ class Mip:
 
     def _in_true_measure(self, answer: WholeSolution) -> WholeSolution:
         return replace(
-            answer, objective=answer.objective * self._price, bound=answer.bound * self._price
+            answer,
+            objective=answer.objective * self._cost_unit,
+            bound=answer.bound * self._cost_unit,
         )
 
     def improve(
@@ -178,8 +180,8 @@ class Mip:
             row_upper=(upper - known)[used],
             lower=lattice.lower[chosen],
             upper=lattice.upper[chosen],
-            cost=lattice.cost[chosen] / self._price,
+            cost=lattice.cost[chosen] / self._cost_unit,
             whole=np.ones(len(chosen), bool),
-            offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._price,
+            offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._cost_unit,
             seed=seed,
         )

@@ -80,7 +80,7 @@ class Lattice:
         self.steps = steps
         exact = problem.value / self.base
         nearest = np.round(exact)
-        self.is_multiple: Booleans = np.asarray(np.abs(exact - nearest) <= _hair(exact))
+        self.is_multiple: Booleans = np.asarray(np.abs(exact - nearest) <= _noise(exact))
         self.floor = np.where(self.is_multiple, nearest, np.floor(exact)).astype(np.int64)
         self._rest = np.where(self.is_multiple, 0.0, problem.value - self.floor * self.base)
         kept = self.is_multiple & (problem.must_publish | options.zero_restricted)
@@ -95,9 +95,9 @@ class Lattice:
     def _told(self, options: RoundOptions, known: Booleans) -> Floats:
         """How far from a published value the true one may lie."""
         radius = self.base * self.steps
-        table_is_whole = bool((self.problem.value == np.round(self.problem.value)).all())
+        table_is_integral = bool((self.problem.value == np.round(self.problem.value)).all())
         random = options.algorithm == "random"
-        if (options.zero_restricted or random) and table_is_whole and self.base % 1 == 0:
+        if (options.zero_restricted or random) and table_is_integral and self.base % 1 == 0:
             # The ends themselves are multiples, which would have kept their value.
             radius -= 1
         # Readers may know which cells are published as they are, such as empty ones.
@@ -107,10 +107,10 @@ class Lattice:
         """Stay within bounds that readers know, moved outwards to multiples."""
         lower, upper = self.problem.lower / self.base, self.problem.upper / self.base
         bounded = np.isfinite(lower)
-        least = np.floor(lower[bounded] + _hair(lower[bounded]))
+        least = np.floor(lower[bounded] + _noise(lower[bounded]))
         self.low[bounded] = np.maximum(self.low[bounded], least.astype(np.int64))
         bounded = np.isfinite(upper)
-        most = np.ceil(upper[bounded] - _hair(upper[bounded]))
+        most = np.ceil(upper[bounded] - _noise(upper[bounded]))
         self.high[bounded] = np.minimum(self.high[bounded], most.astype(np.int64))
 
     def _keep_off(self, attackers: Sequence[Attacker]) -> None:
@@ -119,14 +119,14 @@ class Lattice:
         judged = np.zeros(p.cell_count, bool)
         for attacker in tuple(attackers) or (Attacker.external(),):
             judged |= ~attacker.spares(p)
-        room = self.radius[s]
-        least = (p.value[s] + p.upper_level - room) / self.base
-        most = (p.value[s] - p.lower_level + room) / self.base
-        hair = _hair(p.value[s] / self.base)
+        slack = self.radius[s]
+        least = (p.value[s] + p.upper_level - slack) / self.base
+        most = (p.value[s] - p.lower_level + slack) / self.base
+        noise = _noise(p.value[s] / self.base)
         asked = judged[s] & (p.upper_level > 0)
-        self.low[s[asked]] = np.maximum(self.low[s], np.ceil(least - hair).astype(np.int64))[asked]
+        self.low[s[asked]] = np.maximum(self.low[s], np.ceil(least - noise).astype(np.int64))[asked]
         asked = judged[s] & (p.lower_level > 0)
-        self.high[s[asked]] = np.minimum(self.high[s], np.floor(most + hair).astype(np.int64))[
+        self.high[s[asked]] = np.minimum(self.high[s], np.floor(most + noise).astype(np.int64))[
             asked
         ]
 
@@ -176,7 +176,7 @@ class Lattice:
         return float(self.weight @ np.abs(counts * self.base - self.problem.value))
 
     def counts_of(self, columns: Floats) -> Floats:
-        """Numbers of bases, whole or not, from the columns."""
+        """Numbers of bases, integral or not, from the columns."""
         moved = np.bincount(
             self.column_cell, self.column_sign * columns, minlength=self.problem.cell_count
         )
@@ -207,7 +207,7 @@ class Lattice:
             return False
         terms = abs(self.problem.relations) @ np.abs(counts).astype(float)
         missed = self.problem.relations @ counts.astype(float) - self.right_hand_side
-        return bool((np.abs(missed) <= _hair(terms)).all())
+        return bool((np.abs(missed) <= _noise(terms)).all())
 
     @property
     def right_hand_side(self) -> Floats:
@@ -218,7 +218,7 @@ class Lattice:
         """Why no rounding exists at all, as far as that can be told cell by cell."""
         told = []
         A, right = self.problem.relations, self.right_hand_side
-        odd = np.abs(right - np.round(right)) > _hair(right)
+        odd = np.abs(right - np.round(right)) > _noise(right)
         fractional = np.zeros(A.shape[0], bool)
         row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
         fractional[row[A.data != np.round(A.data)]] = True
@@ -257,8 +257,8 @@ class Lattice:
         )
 
 
-def _hair(numbers: Floats) -> Floats:
-    """How much numbers of bases may miss whole ones, as known to floating-point numbers."""
+def _noise(numbers: Floats) -> Floats:
+    """How much numbers of bases may miss integers, as known to floating-point numbers."""
     last_digits = 64 * np.finfo(float).eps * np.abs(numbers)
     return np.minimum(ROUNDING_NOISE + last_digits, _COARSE)
 

@@ -1,8 +1,8 @@
-"""Benders' reformulation (paper 003, (19) and (20)): a master in the senses, cuts from prices.
+"""Benders' reformulation [Castro2012, (19), (20)]: a master in the senses, cuts from dual values.
 
 For given senses the closest table is a linear (or convex) model; the dual values of its relations
 bound the cost of any other choice of senses from below, linearly. Where senses cannot be met,
-the prices of the least violation tell why, and such choices are ruled out.
+the dual values of the least violation tell why, and such choices are ruled out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LEAST_SHARE = 1e-9
 def run(search: Search) -> None:
     """Master and subproblem in turn until they agree.
 
-    Where whole numbers are asked for and the best senses do not yield them, the mixed-integer
+    Where integers are asked for and the best senses do not yield them, the mixed-integer
     model has the last word.
     """
     model = search.model
@@ -62,13 +62,13 @@ def run(search: Search) -> None:
         seen.add(senses.tobytes())
         found = _closest(lp, squares, senses)
         if found is None:
-            prices = violation.prices(senses)
-            if prices is None:
+            duals = violation.duals(senses)
+            if duals is None:
                 # Out of time, or beyond the reach of numbers: nothing is known of these senses.
                 if squares is None and not search.should_stop():
                     branch_and_bound(search, None)
                 return
-            is_cut = master.add(prices, np.zeros(model.size), rules_out=True)
+            is_cut = master.add(duals, np.zeros(model.size), rules_out=True)
         else:
             search.offer(found[0])
             is_cut = master.add(found[1], found[2], rules_out=False)
@@ -84,7 +84,7 @@ def run(search: Search) -> None:
 def _closest(
     lp: SenseLp, squares: Squares | None, senses: Booleans
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Deviations, prices of the relations and weights; None if senses cannot be met."""
+    """Deviations, dual values of the relations and weights; None if senses cannot be met."""
     if squares is not None:
         answer = squares.solve(senses)
         return None if answer is None else (*answer, squares.weight)
@@ -110,8 +110,8 @@ class _Violation:
             cost=np.concatenate([np.zeros(model.size), np.ones(2 * m)]),
         )
 
-    def prices(self, senses: Booleans) -> Floats | None:
-        """Prices of the relations that show the violation; None if there is none."""
+    def duals(self, senses: Booleans) -> Floats | None:
+        """Dual values of the relations that show the violation; None if there is none."""
         model = self._model
         low, high = model.limits(senses)
         own = model.sensitive
@@ -144,11 +144,11 @@ class _Master:
             seed=search.options.seed,
         )
 
-    def add(self, prices: Floats, weight: Floats, *, rules_out: bool) -> bool:
-        """A cut from prices of the relations: (20); False if they say nothing."""
+    def add(self, duals: Floats, weight: Floats, *, rules_out: bool) -> bool:
+        """A cut from dual values, [Castro2012, (20)]; False if they say nothing."""
         search = self._search
         model = search.model
-        constant, rises, falls = sense_bounds(model, prices, weight, search.objective)
+        constant, rises, falls = sense_bounds(model, duals, weight, search.objective)
         both = model.may_rise & model.may_fall
         constant += float(np.where(both, 0.0, np.where(model.may_rise, rises, falls)).sum())
         if not np.isfinite(constant):

@@ -1,7 +1,7 @@
 """Senses turned around one or two at a time, the whole table following each time.
 
-The prices of the present table tell for every sense what turning it around can bring at best
-(see `prices`): where that is nothing, it need not be tried.
+The dual values of the present table tell for every sense what turning it around can bring at best
+(see `cuts`): where that is nothing, it need not be tried.
 """
 
 from __future__ import annotations

@@ -27,9 +27,9 @@ def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
     cell of the relation costs.
     """
     own = sparse.csc_array(model.columns[:, model.sensitive])
-    price = np.full(model.A.shape[0], np.inf)
+    rate = np.full(model.A.shape[0], np.inf)
     row = np.repeat(np.arange(model.A.shape[0]), np.diff(model.A.indptr))
-    np.minimum.at(price, row, model.weight[model.A.indices] / np.abs(model.A.data))
+    np.minimum.at(rate, row, model.weight[model.A.indices] / np.abs(model.A.data))
     count = len(model.sensitive)
     both = model.may_rise & model.may_fall
     senses = np.where(both, rng.random(count) < 0.5, model.may_rise)
@@ -39,7 +39,7 @@ def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
         own.data.astype(float),
         model.rise,
         model.fall,
-        price,
+        rate,
         senses,
         rng.permutation(count),
         _ROUNDS,

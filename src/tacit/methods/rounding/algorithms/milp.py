@@ -39,7 +39,7 @@ def run(search: Search, *, first: bool = False) -> None:
 
 
 def _by_vertices(search: Search) -> bool:
-    """Solve the linear relaxation of a network, whose vertices are whole; True if that was all."""
+    """Solve the relaxation of a network, whose vertices are integral; True if that was all."""
     answer = search.mip.linear(search.seconds_left).solve(cold=True, strategy="dual")
     if answer.status == "infeasible":
         search.impossible = True

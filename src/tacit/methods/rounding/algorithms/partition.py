@@ -1,10 +1,10 @@
 """Large tables: totals first, then part after part, then one neighbourhood after the other.
 
-The linear relaxation is a table that adds up, but not of whole numbers of bases. Its parts are
-made whole one after the other: the slice of the totals first, then slice after slice, then the
-subtables below. A slice of a three-dimensional table is a network, so that it can be made whole
-by rounding every number in it up or down; what is not yet whole is solved again after each part
-and makes good for it. At the end everything is whole.
+The linear relaxation is a table that adds up, but not of integer numbers of bases. Its parts are
+made integral one after the other: the slice of the totals first, then slice after slice, then the
+subtables below. A slice of a three-dimensional table is a network, so that it can be made integral
+by rounding every number in it up or down; what is not yet integral is solved again after each part
+and makes good for it. At the end everything is integral.
 
 What comes out is improved in neighbourhoods: cells that relations connect are set free, and all
 others kept.
@@ -51,7 +51,7 @@ def run(search: Search) -> None:
 
 
 class _Dive:
-    """The relaxation made whole part after part."""
+    """The relaxation made integral part after part."""
 
     def __init__(self, search: Search):
         self._search = search
@@ -82,11 +82,11 @@ class _Dive:
                 return
             search.iterations += 1
             counts = lattice.counts_of(columns)
-            whole = self._made_whole(counts, part)
-            if whole is None:
+            integral = self._made_integral(counts, part)
+            if integral is None:
                 return
-            moved = bool((np.abs(whole - counts)[part] > INTEGRAL).any())
-            self._fix(model, part, whole)
+            moved = bool((np.abs(integral - counts)[part] > INTEGRAL).any())
+            self._fix(model, part, integral)
             self._decided[part] = True
             if moved:
                 # The solver counts all seconds since the first solve.
@@ -97,14 +97,14 @@ class _Dive:
                 columns = answer.x
         search.offer(np.round(lattice.counts_of(columns)).astype(np.int64))
 
-    def _made_whole(self, counts: Floats, part: Integers) -> Floats | None:
+    def _made_integral(self, counts: Floats, part: Integers) -> Floats | None:
         """The numbers with those of one part rounded up or down; None if that cannot be."""
         nearest = np.round(counts)
         broken = np.zeros(len(counts), bool)
         broken[part] = np.abs(counts - nearest)[part] > INTEGRAL
-        whole = np.where(broken, np.floor(counts), nearest)
+        integral = np.where(broken, np.floor(counts), nearest)
         if not broken.any():
-            return whole
+            return integral
         A = self._search.problem.relations
         known = self._decided.copy()
         known[part] = True
@@ -113,7 +113,7 @@ class _Dive:
         cells = np.flatnonzero(broken)
         rows = sparse.csr_array(A[closed][:, cells])
         right = self._search.lattice.right_hand_side[closed] - A[closed] @ np.where(
-            known, whole, 0.0
+            known, integral, 0.0
         )
         used = np.flatnonzero(np.diff(rows.indptr) > 0)
         model = HighsMip(
@@ -123,7 +123,7 @@ class _Dive:
             lower=np.zeros(len(cells)),
             upper=np.ones(len(cells)),
             # The nearer of the two is better; to first order both cost the same.
-            cost=1.0 - 2.0 * (counts - whole)[cells],
+            cost=1.0 - 2.0 * (counts - integral)[cells],
             whole=np.ones(len(cells), bool),
             seed=self._search.options.seed,
         )
@@ -133,20 +133,20 @@ class _Dive:
         )
         if answer.x is None:
             return None
-        whole[cells] += np.round(answer.x)
-        return whole
+        integral[cells] += np.round(answer.x)
+        return integral
 
-    def _fix(self, model: HighsModel, part: Integers, whole: Floats) -> None:
+    def _fix(self, model: HighsModel, part: Integers, integral: Floats) -> None:
         lattice = self._search.lattice
-        cells = np.zeros(len(whole), bool)
+        cells = np.zeros(len(integral), bool)
         cells[part] = True
         columns = np.flatnonzero(cells[lattice.column_cell])
-        given = lattice.columns_of(whole)[columns]
+        given = lattice.columns_of(integral)[columns]
         model.set_bounds(columns, given, given)
 
 
 def parts(problem: Problem) -> list[Integers]:
-    """The cells in the order in which they are made whole, those nearer to the totals first.
+    """The cells in the order in which they are made integral, those nearer to the totals first.
 
     A subtable with three or more dimensions goes slice by slice along its longest one, the
     slice of the totals first.

@@ -39,5 +39,5 @@ def unbiased(lattice: Lattice, seed: int) -> Integers:
     """
     exact = lattice.problem.value / lattice.base
     up = np.random.default_rng(seed).random(len(exact)) < exact - lattice.floor
-    # Where a multiple is missed by a hair, it is one.
+    # Where a multiple is missed by rounding noise, it is one.
     return lattice.floor + (up & ~lattice.is_multiple)
