@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, audited, driven, refuted
 from tacit.methods.engine.turns import ADJUST_AUDIT
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.merging import merged_where_equal
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
 
 DECIMALS = (
     "no table was found with as many decimals as the data have: published values have more, which "
@@ -123,15 +126,17 @@ def adjust(
         }
     )
     refuse(problem, tolerance)
+    kept |= problem.must_publish
+    sense = _senses(problem, senses)
     run = _Run(
-        problem,
+        merged_where_equal(problem, apart=_apart(problem, kept, sense)),
         chosen,
         observer or Observer(),
         clock,
-        weight=_weights(problem, weights, chosen.prefer_totals),
-        most=_limits(problem, limits),
-        kept=kept | problem.must_publish,
-        senses=_senses(problem, senses),
+        given_weight=_weights(problem, weights, chosen.prefer_totals),
+        given_most=_limits(problem, limits),
+        given_kept=kept,
+        given_sense=sense,
         tolerance=tolerance,
     )
     decimals = decimals_of(problem)
@@ -145,17 +150,61 @@ def adjust(
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One call of `adjust`: what was asked for, and the searches that it takes."""
+    """One call of `adjust`: what was asked for, and the searches that it takes.
 
-    problem: Problem
+    Attributes:
+        reduction: The table as it was given, and the smaller one in which equal cells are merged.
+        options: What the user chose.
+        observer: Who listens.
+        clock: The time for all of it.
+        given_weight: What a unit of deviation costs for each cell of the given table.
+        given_most: The largest deviation of each.
+        given_kept: Those that keep their value.
+        given_sense: For each 1 if it must rise, -1 if it must fall, 0 if either.
+        tolerance: How exactly the relations must hold.
+    """
+
+    reduction: EqualCells
     options: AdjustOptions
     observer: Observer
     clock: Clock
-    weight: Floats
-    most: Floats
-    kept: Booleans
-    senses: Integers | None
+    given_weight: Floats
+    given_most: Floats
+    given_kept: Booleans
+    given_sense: Integers
     tolerance: float
+
+    @property
+    def given(self) -> Problem:
+        """The table as it was given."""
+        return self.reduction.whole
+
+    @property
+    def problem(self) -> Problem:
+        """The table that is searched."""
+        return self.reduction.problem
+
+    @cached_property
+    def weight(self) -> Floats:
+        """What a unit of deviation costs: equal cells move together, and the dearest is largest."""
+        reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
+        return np.asarray(reduced(self.given_weight))
+
+    @cached_property
+    def kept(self) -> Booleans:
+        """Which cells keep their value."""
+        return self.reduction.largest(self.given_kept)
+
+    @cached_property
+    def senses(self) -> Integers:
+        """For each cell 1 if it must rise, -1 if it must fall; such cells are not merged."""
+        summed = self.reduction.sum(self.given_sense.astype(float))
+        return np.asarray(summed, np.int64)
+
+    @cached_property
+    def most(self) -> Floats:
+        """The largest deviation of each cell."""
+        return self.reduction.smallest(self.given_most)
 
     def outcome(self, decimals: int | None) -> Outcome:
         """The outcome in units of the data, or in finer ones where there is none in those."""
@@ -196,7 +245,7 @@ class _Run:
             down,
             norm=options.norm,
             integer=units.is_counted,
-            senses=self.senses,
+            senses=self.senses[table.sensitive],
         )
         if options.norm == "l2":
             # The least squares are not integers; they are rounded at the end.
@@ -218,11 +267,11 @@ class _Run:
         return search
 
     def cost(self, values: Floats) -> float:
-        """What a published table costs, against the true one."""
-        size = np.abs(values - self.problem.value)
+        """What a table costs, expanded, against the true one."""
+        size = np.abs(values[self.reduction.group] - self.given.value)
         if self.options.norm == "linf":
-            return float(np.max(self.weight * size, initial=0.0))
-        return float(self.weight @ (size if self.options.norm == "l1" else size * size))
+            return float(np.max(self.given_weight * size, initial=0.0))
+        return float(self.given_weight @ (size if self.options.norm == "l1" else size * size))
 
     def searched(self, search: _UnitSearch, start: Floats | None = None) -> Outcome:
         """Search, from a start if there is one, and hand over what was found."""
@@ -270,7 +319,7 @@ class _UnitSearch(Search, driver.Search):
         if self.values is None:
             return None
         values, message = self._published(self.values)
-        given, solution = self.asked.problem, Values(values)
+        given, solution = self.asked.given, self.asked.reduction.expand(Values(values))
         checked = audited(given, solution, (), tolerance=self.asked.tolerance)
         if not checked.safe:
             raise refuted(given, "a table", checked)
@@ -284,12 +333,12 @@ class _UnitSearch(Search, driver.Search):
 
     def _published(self, table: Floats) -> tuple[Floats, str]:
         """What is published for a table that was found, and what is to be said about it."""
-        given = self.asked.problem
+        true = self.asked.problem.value
         if len(self.model.sensitive) == 0:
             # Nothing had to move, and nothing shows.
-            return given.value + 0.0, ""
+            return true + 0.0, ""
         if self.units.decimals is None:
-            return table + 0.0, NO_UNIT if (table != given.value).any() else ""
+            return table + 0.0, NO_UNIT if (table != true).any() else ""
         if self.units.is_counted:
             return decimal(table, self.units.decimals), ""
         written = self._written(table, self.units.decimals)
@@ -371,23 +420,42 @@ def _limits(problem: Problem, limits: Any) -> Floats:
     return np.where(np.isinf(share), np.inf, np.where(np.isinf(share), 0.0, share) * size)
 
 
-def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers | None:
+def _senses(problem: Problem, senses: npt.ArrayLike | None) -> Integers:
+    """For each cell 1 if it must rise, -1 if it must fall, 0 if either."""
+    sense = np.zeros(problem.cell_count, np.int64)
     if senses is None:
-        return None
+        return sense
     given = np.asarray(senses)
     if given.shape != problem.sensitive.shape:
-        raise InputError(f"senses needs {len(problem.sensitive)} entries, one a sensitive cell")
+        raise InputError(f"senses needs {len(problem.sensitive)} entries, one per sensitive cell")
     if not np.isin(given, (-1, 0, 1)).all():
         raise InputError("senses must be 1 (rises), -1 (falls) or 0 (either)")
-    down = np.maximum(problem.lower_level, problem.sliding_level) > 0
-    up = np.maximum(problem.upper_level, problem.sliding_level) > 0
+    up, down = _sides(problem)
     astray = ((given > 0) & down & ~up) | ((given < 0) & up & ~down)
     if astray.any():
         raise InputError(
             "senses send cells to a side where they have no protection level; they are protected "
             f"on the other side only: {problem.name_cells(problem.sensitive[astray])}"
         )
-    return given.astype(np.int64)
+    sense[problem.sensitive] = given
+    return sense
+
+
+def _sides(problem: Problem) -> tuple[Booleans, Booleans]:
+    """Which sensitive cells have a level above, and which below."""
+    up = np.maximum(problem.upper_level, problem.sliding_level) > 0
+    return up, np.maximum(problem.lower_level, problem.sliding_level) > 0
+
+
+def _apart(problem: Problem, kept: Booleans, sense: Integers) -> Booleans:
+    """Cells that are not merged with equal ones: what they ask for is no level or limit to share.
+
+    Cells that keep their value, and those that can go one way only.
+    """
+    apart = kept | (sense != 0)
+    up, down = _sides(problem)
+    apart[problem.sensitive[up != down]] = True
+    return np.asarray(apart)
 
 
 def _refuse_fractions(problem: Problem) -> None:

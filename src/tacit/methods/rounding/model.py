@@ -29,6 +29,7 @@ from tacit.methods.rounding.options import RoundOptions
 from tacit.observer import Observer
 from tacit.outcome import StopReason, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
 from tacit.tolerances import ROUNDING_NOISE
 
 if TYPE_CHECKING:
@@ -285,15 +286,17 @@ class Search(driver.Search):
     """The state of one run.
 
     Attributes:
-        problem: The table.
+        reduction: The table as it was given, and the smaller one in which equal cells are merged.
+        problem: The table that is searched.
         options: What the user chose.
-        attackers: Who attacks.
+        given_attackers: Who attacks the given table.
+        attackers: Who attacks the one that is searched.
         lattice: The multiples that cells may become.
         mip: The mixed-integer model with all cuts so far.
         candidate: The best rounding that meets all cuts so far, in bases.
         best: The best rounding that an audit found safe.
         audit: That audit.
-        exposed: Cells that the last audit found exposed.
+        exposed: Cells of the given table that the last audit found exposed.
         impossible: No rounding exists within the steps of the lattice.
     """
 
@@ -301,16 +304,18 @@ class Search(driver.Search):
 
     def __init__(
         self,
-        problem: Problem,
+        reduction: EqualCells,
         options: RoundOptions,
         attackers: Sequence[Attacker],
         observer: Observer,
         clock: Clock | None = None,
     ):
         super().__init__(options, observer, clock=clock)
-        self.problem = problem
+        self.reduction = reduction
+        self.problem = reduction.problem
         self.options = options
-        self.attackers = tuple(attackers)
+        self.given_attackers = tuple(attackers)
+        self.attackers = tuple(reduction.attackers(attackers))
         self.lattice: Lattice
         self.mip: Mip
         self.candidate: Integers | None = None
@@ -318,16 +323,26 @@ class Search(driver.Search):
         self.audit: Audit | None = None
         self.exposed: list[int] = []
         self.impossible = False
-        if len(problem.sensitive):
+        if len(self.problem.sensitive):
             self.clock.reserve = ROUND_FIRST_AUDIT * options.time_limit
         self._structure: Structure | None = None
 
     @property
     def structure(self) -> Structure:
-        """The examined relations, examined when first asked for."""
+        """The relations of the given table, examined when first asked for."""
         if self._structure is None:
-            self._structure = Structure.of(self.problem)
+            self._structure = Structure.of(self.reduction.whole)
         return self._structure
+
+    def audited(self, values: Values, observer: Observer | None = None) -> Audit:
+        """Have a rounding audited, as one of the table as it was given."""
+        return driver.audited(
+            self.reduction.whole,
+            self.reduction.expand(values),
+            self.given_attackers,
+            structure=self.structure if len(self.problem.sensitive) else None,
+            observer=observer,
+        )
 
     def note(self) -> None:
         """Write objective and bound of this moment into the trace, once the former is safe."""
@@ -369,8 +384,7 @@ class Search(driver.Search):
         values = self.lattice.values_of(counts)
         # This is what time was kept for.
         self.clock.reserve = 0.0
-        structure = self.structure if len(self.problem.sensitive) else None
-        found = driver.audited(self.problem, values, self.attackers, structure=structure)
+        found = self.audited(values)
         self.clock.reserve = _AUDIT_SLACK * (self.seconds - began)
         if found.safe:
             self.best, self.audit = counts, found
@@ -378,6 +392,11 @@ class Search(driver.Search):
                 self.better(self.objective)
             return True
         self.exposed = found.exposed_cells
+        if not self.reduction.is_identity:
+            # Cuts are about the cells that are searched.
+            found = driver.audited(self.problem, values, self.attackers)
+            if found.safe:
+                raise driver.refuted(self.problem, "a rounding", found)
         rows, least = protection_cuts(self.lattice, values, found)
         self.mip.add_cuts(rows, least)
         self.cut_count += len(least)

@@ -13,6 +13,7 @@ from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import chosen_weights, expect_problem, refuse
+from tacit.methods.merging import merged_where_equal
 from tacit.methods.rounding.algorithms import algorithm
 from tacit.methods.rounding.model import Lattice, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
@@ -111,7 +112,8 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     kind = _AtRandom if chosen.algorithm == "random" else _Run
 
     def prepare() -> Search:
-        return kind(weight, problem, chosen, attackers, observer, clock)
+        reduction = merged_where_equal(problem, attackers=attackers)
+        return kind(weight, reduction, chosen, attackers, observer, clock)
 
     return drive(prepare, "round", chosen, observer, clock)
 
@@ -121,14 +123,15 @@ class _Run(Search):
 
     def __init__(self, weight: Floats, *given: Any):
         super().__init__(*given)
-        self._weight = weight
+        self._given_weight = weight
+        self._weight = self.reduction.sum(weight)
 
     def run(self) -> None:
         """Round within as few steps as it takes."""
         reasons: list[str] = []
         for steps in range(self.options.steps, self.options.last_steps + 1):
             lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
-            reasons = lattice.obstacles()
+            reasons = self._given_lattice(steps).obstacles() or lattice.obstacles()
             if reasons:
                 continue
             self.begin(lattice)
@@ -137,6 +140,16 @@ class _Run(Search):
                 return
             reasons = [_why_none(self)]
         self.reasons = reasons
+
+    def _given_lattice(self, steps: int) -> Lattice:
+        """The multiples that cells of the given table may become, for messages about these."""
+        return Lattice(
+            self.reduction.whole,
+            self._given_weight,
+            self.options,
+            steps,
+            self.given_attackers,
+        )
 
     def _until_safe(self) -> None:
         """Find roundings until the audit finds one safe, or there is none, or no more time."""
@@ -160,7 +173,8 @@ class _Run(Search):
                 f"within {lattice.steps} steps, because there is no safe rounding within fewer"
             )
         objective = self.above_bound(lattice.cost_of(self.best))
-        return Result(lattice.values_of(self.best), objective, self.audit, message)
+        values = self.reduction.expand(lattice.values_of(self.best))
+        return Result(values, objective, self.audit, message)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
         """Which cells the last rounding left exposed."""
@@ -180,7 +194,7 @@ class _AtRandom(_Run):
         if self.best is None or self.audit is None:
             return None
         message = _NOT_ADDITIVE if self.audit.faults else ""
-        values = self.lattice.values_of(self.best)
+        values = self.reduction.expand(self.lattice.values_of(self.best))
         return Result(values, self.objective, self.audit, message, may_be_proven=False)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
@@ -189,7 +203,7 @@ class _AtRandom(_Run):
             return "", ()
         return (
             "rounding at random heeds no levels, and leaves cells exposed: "
-            f"{self.problem.name_cells(self.exposed)}; choose algorithm auto, or "
+            f"{self.reduction.whole.name_cells(self.exposed)}; choose algorithm auto, or "
             f"{self.lattice.advice()}"
         ), self.exposed
 
@@ -232,5 +246,5 @@ def _why_none(search: Search) -> str:
             + ("let multiples move (zero_restricted), or " if kept else "")
             + f"allow more steps, such as most_steps={lattice.steps + 1}"
         )
-    named = search.problem.name_cells(search.exposed)
+    named = search.reduction.whole.name_cells(search.exposed)
     return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"

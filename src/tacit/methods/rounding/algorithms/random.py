@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.engine.driver import audited
 from tacit.methods.rounding.model import Lattice, Search
 from tacit.outcome import StopReason
 from tacit.problem import Integers
@@ -17,8 +16,7 @@ def run(search: Search) -> None:
     lattice = search.lattice
     counts = unbiased(lattice, search.options.seed)
     search.raise_bound(lattice.least_cost)
-    values = lattice.values_of(counts)
-    search.audit = audited(search.problem, values, search.attackers, observer=search.observer)
+    search.audit = search.audited(lattice.values_of(counts), search.observer)
     search.stop(StopReason.HEURISTIC)
     if search.audit.safe:
         search.best = counts
