@@ -19,7 +19,6 @@ from scipy import sparse
 from tacit.errors import SolverError
 from tacit.methods.adjust.options import Norm
 from tacit.methods.adjust.totals import total_entries
-from tacit.methods.adjust.units import decimal
 from tacit.problem import Booleans, Floats, Problem
 from tacit.solver.highs_mip import HighsMip
 from tacit.tolerances import ADDITIVITY, MET
@@ -207,6 +206,12 @@ class Written:
         step = np.rint(found.x)
         counts[free] += step[: len(free)] - step[len(free) :]
         return counts
+
+
+def decimal(counts: Floats, decimals: int) -> Floats:
+    """The numbers nearest to decimals, for integer numbers of units."""
+    # Adding nothing makes a zero of a negative zero.
+    return np.asarray(np.rint(counts) / 10.0**decimals + 0.0)
 
 
 def ranges(problem: Problem, found: Floats, most: Floats) -> tuple[Floats, Floats]:

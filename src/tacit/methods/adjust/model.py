@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,6 @@ from scipy.sparse.linalg import lsmr
 from tacit.clock import Clock, TimeUpError
 from tacit.methods.adjust.heuristics.integral import made_integral
 from tacit.methods.adjust.options import AdjustOptions, Norm
-from tacit.methods.adjust.units import Units
 from tacit.methods.engine.progress import Progress
 from tacit.methods.engine.turns import ADJUST_INTEGRAL, ADJUST_LAST
 from tacit.observer import Observer
@@ -35,6 +34,9 @@ from tacit.problem import (
     component_labels,
 )
 from tacit.tolerances import MET, ROUNDING_NOISE
+
+if TYPE_CHECKING:
+    from tacit.methods.adjust.units import Units
 
 _SNAP = 1e-6
 """Deviations this close to a multiple of one half, as a share of the usual level, become one."""

@@ -6,15 +6,31 @@ are integers divided by a power of ten: the floating-point numbers nearest to de
 
 Data without a unit of their own are searched as they are, for the closest table of the problem as
 it was stated; what is found is then written with common decimals, see `decimals`.
+
+`Asked` is one call of `adjust`: it decides in which units to search, and again in which if there is
+no table in those. `UnitSearch` is one such search.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from tacit.problem import Floats, Problem
+from tacit.clock import Clock, TimeUpError
+from tacit.methods.adjust.algorithms import algorithm
+from tacit.methods.adjust.decimals import Written, decimal, ranges
+from tacit.methods.adjust.explain import obstacles, reasons_together
+from tacit.methods.adjust.model import Search, build
+from tacit.methods.adjust.options import AdjustOptions
+from tacit.methods.engine import driver
+from tacit.methods.engine.driver import Result, audited, driven, refuted
+from tacit.methods.engine.turns import ADJUST_AUDIT
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Status, StopReason, Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
 
 _MOST_DECIMALS = 12
 """Data with more decimals than this count as having no unit."""
@@ -26,6 +42,18 @@ _FINE = 1e-9
 """Where no unit is given by the data, it is at most this share of the smallest level or value."""
 _COARSEST = 1e-2
 """A unit that is a larger share of the smallest level is of no use."""
+DECIMALS = (
+    "no table was found with as many decimals as the data have: published values have more, which "
+    "shows readers where values were changed"
+)
+NO_UNIT = (
+    "values have no common number of decimals: they are published with all their digits, which may "
+    "show readers where values were changed"
+)
+DEAR = (
+    "values are published with common decimals, so that these do not show which were changed; "
+    "rounding to them is what keeps the objective above the bound"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +76,6 @@ class Units:
     def step(self) -> float:
         """What 1 in the searched table is worth."""
         return 1.0 / 10.0**self.decimals if self.is_counted and self.decimals is not None else 1.0
-
-
-def decimal(counts: Floats, decimals: int) -> Floats:
-    """The numbers nearest to decimals, for integer numbers of units."""
-    # Adding nothing makes a zero of a negative zero.
-    return np.asarray(np.rint(counts) / 10.0**decimals + 0.0)
 
 
 def decimals_of(problem: Problem) -> int | None:
@@ -118,3 +140,236 @@ def _fine_decimals(problem: Problem, decimals: int | None) -> int | None:
 def _has_integer_coefficients(problem: Problem) -> bool:
     coefficients = problem.relations.data
     return bool((coefficients == np.rint(coefficients)).all())
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One call of `adjust`: what was asked for, and the searches that it takes.
+
+    Attributes:
+        reduction: The table as it was given, and the smaller one in which equal cells are merged.
+        options: What the user chose.
+        observer: Who listens.
+        clock: The time for all of it.
+        given_weight: What a unit of deviation costs for each cell of the given table.
+        given_most: The largest deviation of each.
+        given_kept: Those that keep their value.
+        given_sense: For each 1 if it must rise, -1 if it must fall, 0 if either.
+        tolerance: How exactly the relations must hold.
+    """
+
+    reduction: EqualCells
+    options: AdjustOptions
+    observer: Observer
+    clock: Clock
+    given_weight: Floats
+    given_most: Floats
+    given_kept: Booleans
+    given_sense: Integers
+    tolerance: float
+
+    @property
+    def given(self) -> Problem:
+        """The table as it was given."""
+        return self.reduction.whole
+
+    @property
+    def problem(self) -> Problem:
+        """The table that is searched."""
+        return self.reduction.problem
+
+    @cached_property
+    def weight(self) -> Floats:
+        """What a unit of deviation costs: equal cells move together, and the dearest is largest."""
+        reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
+        return np.asarray(reduced(self.given_weight))
+
+    @cached_property
+    def kept(self) -> Booleans:
+        """Which cells keep their value."""
+        return self.reduction.largest(self.given_kept)
+
+    @cached_property
+    def senses(self) -> Integers:
+        """For each cell 1 if it must rise, -1 if it must fall; such cells are not merged."""
+        summed = self.reduction.sum(self.given_sense.astype(float))
+        return np.asarray(summed, np.int64)
+
+    @cached_property
+    def most(self) -> Floats:
+        """The largest deviation of each cell."""
+        return self.reduction.smallest(self.given_most)
+
+    def outcome(self, decimals: int | None) -> Outcome:
+        """The outcome in units of the data, or in finer ones where there is none in those."""
+        options = self.options
+        first: UnitSearch | None = None
+        if options.integer is not False and decimals is not None:
+            first = self.search(in_units(self.problem, decimals))
+            outcome = self.searched(first)
+            has_ended = outcome.solution is not None or options.integer
+            if has_ended or (outcome.status is not Status.INFEASIBLE and first.unfinished is None):
+                return outcome
+        fine = in_fine_units(self.problem, decimals)
+        if first is not None and fine.decimals == decimals:
+            return outcome
+        search = self.search(fine)
+        start = None
+        if first is not None and first.unfinished is not None:
+            start = np.zeros(self.problem.cell_count)
+            start[first.model.cells] = first.unfinished * first.units.step
+            start = start[search.model.cells]
+        outcome = self.searched(search, start)
+        if first is not None and outcome.solution is not None:
+            outcome = replace(outcome, message=DECIMALS)
+        return outcome
+
+    def search(self, units: Units) -> UnitSearch:
+        """A search for a table counted in units, or for any."""
+        table, options = units.problem, self.options
+        slack = np.where(self.kept, 0.0, self.most / units.step)
+        # A value outside its bounds by rounding noise cannot move to that side.
+        up = np.minimum(np.maximum(table.upper - table.value, 0.0), slack)
+        down = np.minimum(np.maximum(table.value - table.lower, 0.0), slack)
+        step = units.step**2 if options.norm == "l2" else units.step
+        model = build(
+            table,
+            self.weight * step,
+            up,
+            down,
+            norm=options.norm,
+            integer=units.is_counted,
+            senses=self.senses[table.sensitive],
+        )
+        if options.norm == "l2":
+            # The least squares are not integers; they are rounded at the end.
+            model = replace(model, integer=False)
+        self.clock.reserve = 0.0
+        search = UnitSearch(
+            model,
+            options,
+            self.observer,
+            units=units,
+            kept=self.kept,
+            most=self.most / units.step,
+            tolerance=self.tolerance,
+            clock=self.clock,
+        )
+        search.asked = self
+        # Checking and auditing what is found takes about as long as reading it did.
+        search.clock.reserve += min(self.clock.seconds, ADJUST_AUDIT * options.time_limit)
+        return search
+
+    def cost(self, values: Floats) -> float:
+        """What a table costs, expanded, against the true one."""
+        size = np.abs(values[self.reduction.group] - self.given.value)
+        if self.options.norm == "linf":
+            return float(np.max(self.given_weight * size, initial=0.0))
+        return float(self.given_weight @ (size if self.options.norm == "l1" else size * size))
+
+    def searched(self, search: UnitSearch, start: Floats | None = None) -> Outcome:
+        """Search, from a start if there is one, and hand over what was found."""
+        search.start = start
+        return driven(lambda: search, "adjust", self.options, self.clock)
+
+
+class UnitSearch(Search, driver.Search):
+    """A search for a table counted in units, or for any.
+
+    Attributes:
+        asked: What was asked for, and the table as it was given.
+        start: Deviations to begin with, if there are any.
+    """
+
+    method = "adjust"
+    asked: Asked
+    start: Floats | None = None
+
+    def obstacles(self) -> list[str]:
+        """Why there is no such table."""
+        if self.start is not None:
+            self.offer(self.start)
+        return obstacles(self)
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        self.raise_bound(_certain(self))
+        if len(self.model.sensitive) == 0:
+            # Nothing need be changed.
+            self.offer(np.zeros(self.model.size))
+            if self.should_stop():
+                return
+        algorithm(self.options.algorithm)(self)
+
+    def conclude(self) -> Result | None:
+        """The closest table, of integer units if these are asked for, audited."""
+        if self.stop_reason is not StopReason.INFEASIBLE or self.unfinished is not None:
+            self.finish()
+        if self.stop_reason is StopReason.INFEASIBLE:
+            if self.best is None:
+                self.reasons = reasons_together(self)
+                return None
+            self.stop(StopReason.EXHAUSTED)
+        if self.values is None:
+            return None
+        values, message = self._published(self.values)
+        given, solution = self.asked.given, self.asked.reduction.expand(Values(values))
+        checked = audited(given, solution, (), tolerance=self.asked.tolerance)
+        if not checked.safe:
+            raise refuted(given, "a table", checked)
+        was_closest = self.gap <= self.options.gap
+        self.objective = self.above_bound(self.asked.cost(values))
+        # Within rounding of the bound it is the bound.
+        self.raise_bound(self.bound, self.bound_source)
+        if was_closest and self.gap > self.options.gap:
+            message = message or DEAR
+        return Result(solution, self.objective, checked, message)
+
+    def _published(self, table: Floats) -> tuple[Floats, str]:
+        """What is published for a table that was found, and what is to be said about it."""
+        true = self.asked.problem.value
+        if len(self.model.sensitive) == 0:
+            # Nothing had to move, and nothing shows.
+            return true + 0.0, ""
+        if self.units.decimals is None:
+            return table + 0.0, NO_UNIT if (table != true).any() else ""
+        if self.units.is_counted:
+            return decimal(table, self.units.decimals), ""
+        written = self._written(table, self.units.decimals)
+        return (table + 0.0, NO_UNIT) if written is None else (written, "")
+
+    def _written(self, table: Floats, decimals: int) -> Floats | None:
+        """A table that was found, with common decimals; None where they cannot be had."""
+        asked = self.asked
+        low, high = ranges(asked.problem, table, self.most)
+        can_move = np.zeros(len(table), bool)
+        can_move[self.model.cells] = True
+        sketch = Written(
+            asked.problem,
+            table,
+            low,
+            high,
+            can_move,
+            asked.weight,
+            asked.options.norm,
+            decimals,
+        )
+        best = sketch.cell_by_cell()
+        if best is not None and self.gap_of(asked.cost(best)) <= self.options.gap:
+            return best
+        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        other = None
+        try:
+            with Clock(seconds):
+                other = sketch.by_mip(seconds=seconds, seed=self.options.seed)
+        except TimeUpError:
+            pass
+        found = [each for each in (best, other) if each is not None]
+        return min(found, key=asked.cost) if found else sketch.nearest()
+
+
+def _certain(search: Search) -> float:
+    """What every safe table costs: that each sensitive cell moves by its level."""
+    least = np.zeros(search.model.size)
+    least[search.model.sensitive] = search.model.level
+    return search.model.cost(least)

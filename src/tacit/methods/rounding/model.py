@@ -19,10 +19,12 @@ from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
-from tacit.clock import Clock
+from tacit.clock import Clock, TimeUpError
 from tacit.errors import first_few
 from tacit.methods.engine import driver
+from tacit.methods.engine.driver import Result
 from tacit.methods.engine.turns import ROUND_FIRST_AUDIT
+from tacit.methods.rounding.algorithms import algorithm
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.mip import Mip
 from tacit.methods.rounding.options import RoundOptions
@@ -43,6 +45,12 @@ _EXACT_INTEGERS = 2**53
 """Integers up to this one are."""
 _AUDIT_SLACK = 1.3
 """An audit may take this many times as long as the last one."""
+_LEAST = 0.5
+"""Seconds for an audit that must take place after the time is up."""
+_NOT_ADDITIVE = (
+    "rounded at random cell by cell: every expected value is the true one, but the published "
+    "values do not add up"
+)
 
 
 class Lattice:
@@ -304,6 +312,7 @@ class Search(driver.Search):
 
     def __init__(
         self,
+        weight: Floats,
         reduction: EqualCells,
         options: RoundOptions,
         attackers: Sequence[Attacker],
@@ -313,6 +322,7 @@ class Search(driver.Search):
         super().__init__(options, observer, clock=clock)
         self.reduction = reduction
         self.problem = reduction.problem
+        self._given_weight, self._weight = weight, reduction.sum(weight)
         self.options = options
         self.given_attackers = tuple(attackers)
         self.attackers = tuple(reduction.attackers(attackers))
@@ -407,3 +417,111 @@ class Search(driver.Search):
         self.candidate = self.best
         self.objective = np.inf if self.best is None else self.lattice.cost_of(self.best)
         return False
+
+    def run(self) -> None:
+        """Round within as few steps as it takes."""
+        reasons: list[str] = []
+        for steps in range(self.options.steps, self.options.last_steps + 1):
+            lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
+            reasons = self._given_lattice(steps).obstacles() or lattice.obstacles()
+            if reasons:
+                continue
+            self.begin(lattice)
+            self._until_safe()
+            if self.best is not None or not self.impossible:
+                return
+            reasons = [_why_none(self)]
+        self.reasons = reasons
+
+    def _given_lattice(self, steps: int) -> Lattice:
+        """The multiples that cells of the given table may become, for messages about these."""
+        return Lattice(
+            self.reduction.whole,
+            self._given_weight,
+            self.options,
+            steps,
+            self.given_attackers,
+        )
+
+    def _until_safe(self) -> None:
+        """Find roundings until the audit finds one safe, or there is none, or no more time."""
+        find = algorithm(self.options.algorithm)
+        while True:
+            find(self)
+            if self.candidate is None or self.confirm() or self.should_stop():
+                return
+
+    def conclude(self) -> Result | None:
+        """The best rounding that an audit found safe."""
+        cut_short = self.stop_reason is StopReason.USER or self.clock.ran_out
+        if self.candidate is not None and cut_short:
+            _confirm_at_last(self)
+        if self.best is None:
+            return None
+        lattice = self.lattice
+        message = ""
+        if lattice.steps > self.options.steps:
+            message = (
+                f"within {lattice.steps} steps, because there is no safe rounding within fewer"
+            )
+        objective = self.above_bound(lattice.cost_of(self.best))
+        values = self.reduction.expand(lattice.values_of(self.best))
+        return Result(values, objective, self.audit, message)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """Which cells the last rounding left exposed."""
+        return "", self.exposed
+
+
+class RandomSearch(Search):
+    """Rounding at random; what comes out is audited like any other rounding."""
+
+    def run(self) -> None:
+        """Round."""
+        self.lattice = Lattice(self.problem, self._weight, self.options, 1, self.attackers)
+        algorithm(self.options.algorithm)(self)
+
+    def conclude(self) -> Result | None:
+        """The rounding, if it is safe."""
+        if self.best is None or self.audit is None:
+            return None
+        message = _NOT_ADDITIVE if self.audit.faults else ""
+        values = self.reduction.expand(self.lattice.values_of(self.best))
+        return Result(values, self.objective, self.audit, message, may_be_proven=False)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """Why chance did not do."""
+        if self.audit is None:
+            return "", ()
+        return (
+            "rounding at random heeds no levels, and leaves cells exposed: "
+            f"{self.reduction.whole.name_cells(self.exposed)}; choose algorithm auto, or "
+            f"{self.lattice.advice()}"
+        ), self.exposed
+
+
+def _confirm_at_last(search: Search) -> None:
+    """Have the last candidate audited in the time that was kept for it."""
+    try:
+        with Clock(max(search.options.time_limit - search.seconds, _LEAST)):
+            search.confirm()
+    except TimeUpError:
+        # Whatever was safe before still is.
+        pass
+
+
+def _why_none(search: Search) -> str:
+    options, lattice = search.options, search.lattice
+    kept = " that keeps multiples as they are" if options.zero_restricted else ""
+    within = f"within {lattice.steps} step{'s' * (lattice.steps > 1)} of {options.base:g}"
+    if not search.cut_count:
+        away = ""
+        if len(search.problem.sensitive):
+            away = " without a multiple that gives a sensitive cell away"
+        return (
+            f"no rounding {within}{kept} adds up{away}; "
+            + ("let multiples move (zero_restricted), or " if kept else "")
+            + f"allow more steps, such as most_steps={lattice.steps + 1}"
+        )
+    named = search.reduction.whole.name_cells(search.exposed)
+    return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"
