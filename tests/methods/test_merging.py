@@ -141,6 +141,24 @@ def test_rounding_has_the_same_optimum(
     assert merged.message == apart.message or merged.status is Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("seed", [21, 37])
+def test_cuts_of_rounding_are_about_merged_cells(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """What the audit of the given table finds exposed is ruled out in the smaller one."""
+    problem = chained(seed)
+    problem = problem.replace(
+        lower_level=np.minimum(5.0, problem.value[problem.sensitive]),
+        upper_level=np.full(4, 5.0),
+        sliding_level=np.zeros(4),
+    )
+    known = (Attacker("neighbour", known=(1,)),)
+    merged, apart = both(monkeypatch, rounded, problem, base=10.0, attackers=known)
+    assert merged.report.cuts > 0
+    assert_same(merged, apart, problem)
+    assert audit(problem, merged, attackers=known).safe
+
+
 def test_equal_cells_are_rounded_alike_at_random() -> None:
     """Several draws of the same value would tell more of it than one."""
     problem = chained(3).replace(sensitive=[])

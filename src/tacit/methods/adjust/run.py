@@ -157,7 +157,7 @@ def _limits(problem: Problem, limits: Any) -> Floats:
         elif given.shape == share.shape:
             share = given
         else:
-            raise InputError(f"limits needs {problem.cell_count} entries, one a cell")
+            raise InputError(f"limits needs {problem.cell_count} entries, one per cell")
     if not (share >= 0).all():
         raise InputError("limits must be shares of the cells' values, at least 0")
     size = np.abs(problem.value)

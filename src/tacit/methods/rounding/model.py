@@ -327,6 +327,7 @@ class Search(driver.Search):
         self.given_attackers = tuple(attackers)
         self.attackers = tuple(reduction.attackers(attackers))
         self.lattice: Lattice
+        self._given_lattice: Lattice
         self.mip: Mip
         self.candidate: Integers | None = None
         self.best: Integers | None = None
@@ -402,28 +403,34 @@ class Search(driver.Search):
                 self.better(self.objective)
             return True
         self.exposed = found.exposed_cells
-        if not self.reduction.is_identity:
-            # Cuts are about the cells that are searched.
-            found = driver.audited(self.problem, values, self.attackers)
-            if found.safe:
-                raise driver.refuted(self.problem, "a rounding", found)
-        rows, least = protection_cuts(self.lattice, values, found)
-        self.mip.add_cuts(rows, least)
-        self.cut_count += len(least)
-        self.observer.on_cuts(self.seconds, self.cut_count)
-        if self.mip.meets_cuts(counts):
+        if not self._ruled_out(counts, found):
             # Cut and rounding differ by less than numbers can tell: it would be found again.
             self.stop(StopReason.EXHAUSTED)
         self.candidate = self.best
         self.objective = np.inf if self.best is None else self.lattice.cost_of(self.best)
         return False
 
+    def _ruled_out(self, counts: Integers, found: Audit) -> bool:
+        """Rule out a rounding that an audit found exposed; False where cuts do not."""
+        values = self.reduction.expand(self.lattice.values_of(counts))
+        assert isinstance(values, Values)
+        rows, least = protection_cuts(self._given_lattice, values, found)
+        # Equal cells are the same multiple: what their coefficients add up to counts.
+        cells = np.arange(len(self.reduction.group))
+        entries = (np.ones(len(cells)), (cells, self.reduction.group))
+        self.mip.add_cuts(sparse.csr_array(rows @ sparse.csr_array(entries)), least)
+        self.cut_count += len(least)
+        self.observer.on_cuts(self.seconds, self.cut_count)
+        return not self.mip.meets_cuts(counts)
+
     def run(self) -> None:
         """Round within as few steps as it takes."""
         reasons: list[str] = []
         for steps in range(self.options.steps, self.options.last_steps + 1):
             lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
-            reasons = self._given_lattice(steps).obstacles() or lattice.obstacles()
+            self._given_lattice = self._lattice_of_given(lattice)
+            # Those of the given table speak of its own relations.
+            reasons = self._given_lattice.obstacles() or lattice.obstacles()
             if reasons:
                 continue
             self.begin(lattice)
@@ -433,15 +440,12 @@ class Search(driver.Search):
             reasons = [_why_none(self)]
         self.reasons = reasons
 
-    def _given_lattice(self, steps: int) -> Lattice:
-        """The multiples that cells of the given table may become, for messages about these."""
-        return Lattice(
-            self.reduction.whole,
-            self._given_weight,
-            self.options,
-            steps,
-            self.given_attackers,
-        )
+    def _lattice_of_given(self, lattice: Lattice) -> Lattice:
+        """The multiples that the cells of the table may become as it was given."""
+        if self.reduction.is_identity:
+            return lattice
+        whole, attackers = self.reduction.whole, self.given_attackers
+        return Lattice(whole, self._given_weight, self.options, lattice.steps, attackers)
 
     def _until_safe(self) -> None:
         """Find roundings until the audit finds one safe, or there is none, or no more time."""
