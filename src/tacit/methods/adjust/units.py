@@ -26,11 +26,12 @@ from tacit.methods.adjust.model import Search, build
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Result, audited, driven, refuted
-from tacit.methods.engine.turns import ADJUST_AUDIT
+from tacit.methods.engine.turns import ADJUST_AUDIT, ADJUST_LAST
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
+from tacit.tolerances import MET
 
 _MOST_DECIMALS = 12
 """Data with more decimals than this count as having no unit."""
@@ -338,6 +339,14 @@ class UnitSearch(Search, driver.Search):
         written = self._written(table, self.units.decimals)
         return (table + 0.0, NO_UNIT) if written is None else (written, "")
 
+    def _is_as_close(self, cost: float) -> bool:
+        """Whether decimals that cost so much change nothing that is said of the table found."""
+        if cost <= self.objective * (1 + MET):
+            return True
+        if self.gap <= self.options.gap:
+            return self.gap_of(cost) <= self.options.gap
+        return cost <= self.objective * (1 + self.options.gap)
+
     def _written(self, table: Floats, decimals: int) -> Floats | None:
         """A table that was found, with common decimals; None where they cannot be had."""
         asked = self.asked
@@ -355,9 +364,12 @@ class UnitSearch(Search, driver.Search):
             decimals,
         )
         best = sketch.cell_by_cell()
-        if best is not None and self.gap_of(asked.cost(best)) <= self.options.gap:
+        if best is not None and self._is_as_close(asked.cost(best)):
             return best
         seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        if best is not None:
+            # What is at stake is little.
+            seconds = min(seconds, ADJUST_LAST * self.options.time_limit)
         other = None
         try:
             with Clock(seconds):
