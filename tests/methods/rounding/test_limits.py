@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tacit import clock as clocks
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.model import Lattice
 from tacit.methods.rounding.options import RoundOptions
 from tacit.methods.rounding.run import round as rounded
 from tacit.outcome import Status, Values

@@ -22,20 +22,20 @@ class AdjustOptions(Options):
 
     Attributes:
         algorithm: How to search. `auto`: bounds from closed polygons, senses improved block by
-            block, then branch and bound. `milp`: the mixed-integer programme (paper 003, (18))
+            block, then branch and bound. `milp`: the mixed-integer model [Castro2012, (18)]
             with those bounds as rows. `benders`: cuts in the senses ((19) and (20)).
             `descent`: senses improved block by block, without much of a proof.
         norm: What is minimised: the sum of weight * |deviation| (`l1`), of
             weight * deviation² (`l2`), or the largest weight * |deviation| (`linf`).
         weights: What a unit of deviation costs: as `given`, 1, the cell's value, or 1 / value.
-        integer: Publish whole numbers only (True), or more decimals than the data have where that
+        integer: Publish integers only (True), or more decimals than the data have where that
             is closer (False). By default published values have the decimals of the true ones.
         keep: Numbers of cells that keep their value.
         limits: The largest deviation as a share of the cell's value: one number for all cells
             that are not sensitive, or a table of cell numbers and shares.
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total.
-        solver: Who solves the mixed-integer programme of `milp`.
+        solver: Who solves the mixed-integer model of `milp`.
         block: How many cells are looked at together when senses are improved.
     """
 

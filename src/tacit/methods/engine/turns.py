@@ -18,3 +18,18 @@ SUPPRESS_SMALL_TREE = 0.15  # The tree over all columns, which alone proves, nee
 SUPPRESS_EXACT_MODULES = 0.5  # From then on modules are protected by heuristics.
 SUPPRESS_MODULE = 0.5  # Of the time left, for one module: others wait.
 SUPPRESS_LAST_AUDIT = 0.03  # Beyond the limit: nothing is handed over without an audit.
+
+ADJUST_AUDIT = 0.2  # At most: checking and auditing takes about as long as reading did.
+ADJUST_INTEGRAL = 0.1  # Of the time left, then of the time so far: the search has better to do.
+ADJUST_LAST = 0.05  # For a last attempt at integers, or for writing a table with decimals.
+ADJUST_LP = 0.25  # Of the time left, for one model: what takes longer is no use for many more.
+ADJUST_PROMPT_LP = 0.05  # Of the time left: a model solved within it may guide a dive of its own.
+ADJUST_DIVE = 0.15  # Of the time left, for such a dive.
+ADJUST_FIRST_SENSES = 0.2  # Of the time left: small tables are mostly done within it.
+ADJUST_FIRST_TREE = 0.15  # Of the time left: a tree that is small ends the search at once.
+ADJUST_SENSES = 0.6  # Of the time left: branch and bound, which alone proves, needs the rest.
+ADJUST_LINEAR = 0.3  # Of the time left: absolute deviations give the senses for least squares.
+ADJUST_SQUARES = 0.4  # Of the time left: tangents, which alone prove, need the rest.
+
+ROUND_FIRST_AUDIT = 0.1  # Kept for the first audit, where cells are sensitive.
+ROUND_RELAXATION = 0.5  # Of the time left: its parts have to be made integral in the rest.

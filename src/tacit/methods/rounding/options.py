@@ -16,8 +16,8 @@ class RoundOptions(Options):
     """Options of `tacit.round`.
 
     Attributes:
-        algorithm: How to search. `flow`: for tables that are networks, as a linear programme
-            whose vertices are whole. `milp`: one integer programme. `partition`: totals first,
+        algorithm: How to search. `flow`: for tables that are networks, as a linear model
+            whose vertices are integral. `milp`: one mixed-integer model. `partition`: totals first,
             then part after part, then one neighbourhood after the other; for large tables.
             `auto`: whichever suits the table. `random`: each cell for itself, to either
             neighbouring multiple so that its expected value is the true one; the table does

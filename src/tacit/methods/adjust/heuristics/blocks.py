@@ -5,57 +5,34 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.flips import Flips
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.program import Program
-from tacit.methods.adjust.root import relax
-from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.methods.adjust.heuristics.flips import Flips
+from tacit.methods.adjust.heuristics.senses import SenseLp
+from tacit.methods.adjust.mip import Mip
+from tacit.methods.adjust.model import Search
 from tacit.problem import Floats, Integers
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import WholeSolution
 
 _SECONDS = 2.0
 """Time for one block."""
 _COUNTED = 1000.0
-"""Blocks are solved in whole units where the usual level has at most so many."""
+"""Blocks are solved in integers where the usual level has at most so many."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
 
 
-def descent(search: Search) -> None:
-    """A first table, the relaxation's bound, then better senses until time is over."""
-    if search.model.norm == "l2":
-        from tacit.methods.adjust.quadratic import quadratic
-
-        quadratic(search, descend=True)
-        return
-    program = SenseProgram(search)
-    first_tables(search, program)
-    if search.should_stop():
-        return
-    relax(search)
-    if search.best is not None and not search.should_stop():
-        improve(search, program, search.seconds_left)
-    if search.best is None and not search.should_stop():
-        # Whoever finds no table by descent must ask the programme that misses none.
-        branch_and_bound(search, None)
-
-
-def improve(
-    search: Search, program: SenseProgram, seconds: float, *, trials: int | None = None
-) -> None:
+def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None = None) -> None:
     """Improve the best table in turns: single senses, then blocks of cells.
 
     Whichever saved more in its last turn gets more time in its next one.
 
     Args:
         search: The run.
-        program: The closest table for given senses.
+        lp: The closest table for given senses.
         seconds: For how long at most.
         trials: One turn only, with so many senses tried and a block for every fifty of them.
     """
     until = search.seconds + seconds
-    flips, blocks = Flips(search, program), Blocks(search)
+    flips, blocks = Flips(search, lp), Blocks(search)
     if trials is not None:
         flips.improve(seconds, trials)
         blocks.improve(until - search.seconds, 1 + trials // 50)
@@ -106,16 +83,16 @@ class Blocks:
         inside = self._block(seed)
         own = model.place[inside]
         own = own[own >= 0]
-        program = Program(
+        mip = Mip(
             model,
             inside=inside,
             held=search.best,
             cutoff=search.objective,
-            # Beyond that, whole units are found sooner by rounding what is closest.
-            whole=model.integer and model.unit <= _COUNTED,
+            # Beyond that, integers are found sooner by rounding what is closest.
+            integer=model.integer and model.unit <= _COUNTED,
         )
         began = search.seconds
-        found = _solved(program, search.best, min(seconds, _SECONDS), search)
+        found = _solved(mip, search.best, min(seconds, _SECONDS), search)
         took = search.seconds - began
         is_done = found is not None and found.status == "optimal"
         self.is_exhausted = is_done and len(inside) == model.size
@@ -125,7 +102,7 @@ class Blocks:
             self._size = max(self._size * 0.9, 20.0)
         improved = False
         if found is not None and found.x is not None:
-            improved = search.offer(program.deviations(found.x))
+            improved = search.offer(mip.deviations(found.x))
         self._patience[own] = np.where(improved, 0.0, self._patience[own] + 1.0)
         return improved
 
@@ -172,24 +149,15 @@ class Blocks:
         return np.flatnonzero(chosen)
 
 
-def _solved(program: Program, z: Floats, seconds: float, search: Search) -> WholeSolution | None:
-    """The programme solved from a known table; None if the solver broke down."""
+def _solved(mip: Mip, z: Floats, seconds: float, search: Search) -> WholeSolution | None:
+    """The model solved from a known table; None if the solver broke down."""
     try:
-        mip = HighsMip(
-            program.rows,
-            row_lower=program.row_lower,
-            row_upper=program.row_upper,
-            lower=program.lower,
-            upper=program.upper,
-            cost=program.cost,
-            whole=program.whole,
-            seed=search.options.seed,
-        )
-        return mip.minimise(
+        return mip.solve(
             seconds=seconds,
             gap=1e-4,
-            start=program.vector(z),
+            start=mip.vector(z),
             watch=lambda _: search.out_of_time(),
+            seed=search.options.seed,
         )
     except SolverError:
         return None

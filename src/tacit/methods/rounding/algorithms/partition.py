@@ -1,10 +1,10 @@
 """Large tables: totals first, then part after part, then one neighbourhood after the other.
 
-The linear relaxation is a table that adds up, but not of whole numbers of bases. Its parts are
-made whole one after the other: the slice of the totals first, then slice after slice, then the
-subtables below. A slice of a three-dimensional table is a network, so that it can be made whole
-by rounding every number in it up or down; what is not yet whole is solved again after each part
-and makes good for it. At the end everything is whole.
+The linear relaxation is a table that adds up, but not of integer numbers of bases. Its parts are
+made integral one after the other: the slice of the totals first, then slice after slice, then the
+subtables below. A slice of a three-dimensional table is a network, so that it can be made integral
+by rounding every number in it up or down; what is not yet integral is solved again after each part
+and makes good for it. At the end everything is integral.
 
 What comes out is improved in neighbourhoods: cells that relations connect are set free, and all
 others kept.
@@ -16,8 +16,9 @@ import numpy as np
 from scipy import sparse
 
 from tacit.methods.engine.subtables import Subtables
-from tacit.methods.rounding.exact import milp
-from tacit.methods.rounding.search import Search
+from tacit.methods.engine.turns import ROUND_RELAXATION
+from tacit.methods.rounding.algorithms import milp
+from tacit.methods.rounding.model import Search
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip
@@ -32,13 +33,13 @@ _LONGEST = 3.0
 """Seconds after which a neighbourhood is given up; the next one is smaller."""
 
 
-def partition(search: Search) -> None:
+def run(search: Search) -> None:
     """Round part after part, and improve what comes out as long as there is time."""
     while True:
         if search.candidate is None:
             _Dive(search).run()
         if search.candidate is None and not search.impossible and not search.should_stop():
-            milp(search, first=True)
+            milp.run(search, first=True)
         if search.candidate is None:
             return
         # What is found first is audited at once: then something safe is at hand, come what may.
@@ -50,7 +51,7 @@ def partition(search: Search) -> None:
 
 
 class _Dive:
-    """The relaxation made whole part after part."""
+    """The relaxation made integral part after part."""
 
     def __init__(self, search: Search):
         self._search = search
@@ -65,14 +66,14 @@ class _Dive:
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""
         search, lattice = self._search, self._search.lattice
-        model = search.programme.linear(0.5 * search.seconds_left)
+        model = search.mip.linear(ROUND_RELAXATION * search.seconds_left)
         began = search.seconds
         answer = model.solve(cold=True, strategy="dual")
         if answer.status == "infeasible":
             search.impossible = True
         if answer.status != "optimal":
             return
-        search.raise_bound(search.programme.bound_of(answer.row_dual))
+        search.raise_bound(search.mip.bound_of(answer.row_dual))
         # From here on only bounds change, and the last basis is the best start.
         model.set_option("presolve", "off")
         columns = answer.x
@@ -81,11 +82,11 @@ class _Dive:
                 return
             search.iterations += 1
             counts = lattice.counts_of(columns)
-            whole = self._made_whole(counts, part)
-            if whole is None:
+            integral = self._made_integral(counts, part)
+            if integral is None:
                 return
-            moved = bool((np.abs(whole - counts)[part] > INTEGRAL).any())
-            self._fix(model, part, whole)
+            moved = bool((np.abs(integral - counts)[part] > INTEGRAL).any())
+            self._fix(model, part, integral)
             self._decided[part] = True
             if moved:
                 # The solver counts all seconds since the first solve.
@@ -96,14 +97,14 @@ class _Dive:
                 columns = answer.x
         search.offer(np.round(lattice.counts_of(columns)).astype(np.int64))
 
-    def _made_whole(self, counts: Floats, part: Integers) -> Floats | None:
+    def _made_integral(self, counts: Floats, part: Integers) -> Floats | None:
         """The numbers with those of one part rounded up or down; None if that cannot be."""
         nearest = np.round(counts)
         broken = np.zeros(len(counts), bool)
         broken[part] = np.abs(counts - nearest)[part] > INTEGRAL
-        whole = np.where(broken, np.floor(counts), nearest)
+        integral = np.where(broken, np.floor(counts), nearest)
         if not broken.any():
-            return whole
+            return integral
         A = self._search.problem.relations
         known = self._decided.copy()
         known[part] = True
@@ -112,7 +113,7 @@ class _Dive:
         cells = np.flatnonzero(broken)
         rows = sparse.csr_array(A[closed][:, cells])
         right = self._search.lattice.right_hand_side[closed] - A[closed] @ np.where(
-            known, whole, 0.0
+            known, integral, 0.0
         )
         used = np.flatnonzero(np.diff(rows.indptr) > 0)
         model = HighsMip(
@@ -122,7 +123,7 @@ class _Dive:
             lower=np.zeros(len(cells)),
             upper=np.ones(len(cells)),
             # The nearer of the two is better; to first order both cost the same.
-            cost=1.0 - 2.0 * (counts - whole)[cells],
+            cost=1.0 - 2.0 * (counts - integral)[cells],
             whole=np.ones(len(cells), bool),
             seed=self._search.options.seed,
         )
@@ -132,20 +133,20 @@ class _Dive:
         )
         if answer.x is None:
             return None
-        whole[cells] += np.round(answer.x)
-        return whole
+        integral[cells] += np.round(answer.x)
+        return integral
 
-    def _fix(self, model: HighsModel, part: Integers, whole: Floats) -> None:
+    def _fix(self, model: HighsModel, part: Integers, integral: Floats) -> None:
         lattice = self._search.lattice
-        cells = np.zeros(len(whole), bool)
+        cells = np.zeros(len(integral), bool)
         cells[part] = True
         columns = np.flatnonzero(cells[lattice.column_cell])
-        given = lattice.columns_of(whole)[columns]
+        given = lattice.columns_of(integral)[columns]
         model.set_bounds(columns, given, given)
 
 
 def parts(problem: Problem) -> list[Integers]:
-    """The cells in the order in which they are made whole, those nearer to the totals first.
+    """The cells in the order in which they are made integral, those nearer to the totals first.
 
     A subtable with three or more dimensions goes slice by slice along its longest one, the
     slice of the totals first.
@@ -185,12 +186,12 @@ def _improve(search: Search) -> None:
     while not search.should_stop():
         assert search.candidate is not None
         if size >= np.count_nonzero(movable):
-            milp(search)
+            milp.run(search)
             return
         search.iterations += 1
         free = _neighbourhood(problem, movable, int(size), rng)
         began = search.seconds
-        counts, ended = search.programme.improve(
+        counts, ended = search.mip.improve(
             search.candidate,
             free,
             seconds=min(_LONGEST, search.seconds_left),

@@ -1,26 +1,28 @@
-"""`Programme`: controlled rounding as an integer programme over the columns of a lattice."""
+"""`Mip`: controlled rounding as a mixed-integer model over the columns of a lattice."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.network import recognise
-from tacit.methods.rounding.lattice import Lattice
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
 
+if TYPE_CHECKING:
+    from tacit.methods.rounding.model import Lattice
 
-class Programme:
+
+class Mip:
     """min cost of the columns, so that the table adds up and all cuts are met.
 
     Attributes:
         lattice: What the columns mean.
-        is_network: Whether the linear programme's vertices are whole: the table is a network
+        is_network: Whether the linear relaxation's vertices are integral: the table is a network
             and there is no cut.
     """
 
@@ -35,10 +37,10 @@ class Programme:
             rows = np.sort(network.rows)
         self._relations = sparse.csr_array(A[rows] @ lattice.spread)
         exact = lattice.right_hand_side[rows] - A[rows] @ lattice.floor.astype(float)
-        whole = np.round(exact)
-        self._right = np.where(np.abs(exact - whole) <= 1e-6, whole, exact)
+        integral = np.round(exact)
+        self._right = np.where(np.abs(exact - integral) <= 1e-6, integral, exact)
         # Solvers' tolerances are absolute: costs of any magnitude are counted in the largest.
-        self._price = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
+        self._cost_unit = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
         self._cuts: sparse.csr_array[Any, Any] = sparse.csr_array((0, lattice.problem.cell_count))
         self._least = np.zeros(0)
 
@@ -87,7 +89,7 @@ class Programme:
             row_upper=upper,
             lower=lattice.lower,
             upper=lattice.upper,
-            cost=lattice.cost / self._price,
+            cost=lattice.cost / self._cost_unit,
         )
         model.set_option("presolve", "choose")
         model.set_option("time_limit", float(max(seconds, 0.1)))
@@ -96,7 +98,7 @@ class Programme:
     def bound_of(self, row_dual: Floats) -> float:
         """A bound on the cost of every rounding, from multipliers of the relaxation's rows."""
         rows, lower, upper = self._rows()
-        row_dual = row_dual * self._price
+        row_dual = row_dual * self._cost_unit
         # A multiplier of the wrong sign for a cut counts as none.
         y = np.where(np.isinf(upper), np.maximum(row_dual, 0.0), row_dual)
         d = self.lattice.cost - rows.T @ y
@@ -113,7 +115,7 @@ class Programme:
         watch: Watcher | None = None,
         first: bool = False,
     ) -> WholeSolution:
-        """Solve the whole programme, or come as far as time allows.
+        """Solve the model, or come as far as time allows.
 
         Args:
             seconds: Time limit.
@@ -137,7 +139,9 @@ class Programme:
 
     def _in_true_measure(self, answer: WholeSolution) -> WholeSolution:
         return replace(
-            answer, objective=answer.objective * self._price, bound=answer.bound * self._price
+            answer,
+            objective=answer.objective * self._cost_unit,
+            bound=answer.bound * self._cost_unit,
         )
 
     def improve(
@@ -161,7 +165,7 @@ class Programme:
         ), answer.status != "stopped"
 
     def _mip(self, free: Booleans, columns: Floats, seed: int) -> HighsMip:
-        """The programme over some columns, the others as they are."""
+        """The model over some columns, the others as they are."""
         lattice = self.lattice
         rows, lower, upper = self._rows()
         known = rows @ np.where(free, 0.0, columns)
@@ -176,8 +180,8 @@ class Programme:
             row_upper=(upper - known)[used],
             lower=lattice.lower[chosen],
             upper=lattice.upper[chosen],
-            cost=lattice.cost[chosen] / self._price,
+            cost=lattice.cost[chosen] / self._cost_unit,
             whole=np.ones(len(chosen), bool),
-            offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._price,
+            offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._cost_unit,
             seed=seed,
         )

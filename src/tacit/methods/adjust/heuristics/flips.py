@@ -1,17 +1,17 @@
 """Senses turned around one or two at a time, the whole table following each time.
 
-The prices of the present table tell for every sense what turning it around can bring at best
-(see `prices`): where that is nothing, it need not be tried.
+The dual values of the present table tell for every sense what turning it around can bring at best
+(see `cuts`): where that is nothing, it need not be tried.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.adjust.domains import Domains
-from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram
+from tacit.methods.adjust.cuts import sense_bounds
+from tacit.methods.adjust.heuristics.domains import Domains
+from tacit.methods.adjust.heuristics.senses import SenseLp
+from tacit.methods.adjust.model import Search
 from tacit.problem import Booleans, Floats, Integers
 
 _KICK = 4
@@ -21,9 +21,9 @@ _KICK = 4
 class Flips:
     """Improvement of the best table by turning senses around."""
 
-    def __init__(self, search: Search, program: SenseProgram):
+    def __init__(self, search: Search, lp: SenseLp):
         self._search = search
-        self._program = program
+        self._lp = lp
         self._model = search.model
         self._domains = Domains(search.model)
         self._is_sound = self._domains.start()
@@ -38,7 +38,7 @@ class Flips:
         self._until = search.seconds + seconds
         self._last = search.iterations + trials
         senses = model.senses(search.best)
-        if not self._program.solve(senses):
+        if not self._lp.solve(senses):
             return
         cost = self._offered()
         while not self._is_over():
@@ -48,10 +48,10 @@ class Flips:
             best = model.senses(search.best)
             search.iterations += 1
             kicked = self._kicked(best)
-            if kicked is None or not self._program.solve(kicked, below=1.05 * search.objective):
-                self._program.go_back()
+            if kicked is None or not self._lp.solve(kicked, below=1.05 * search.objective):
+                self._lp.go_back()
                 senses, cost = best, search.objective
-                self._program.solve(senses)
+                self._lp.solve(senses)
                 continue
             senses, cost = kicked, self._offered()
 
@@ -61,15 +61,15 @@ class Flips:
         return is_late or search.should_stop()
 
     def _offered(self) -> float:
-        z = self._program.deviations
+        z = self._lp.deviations
         self._search.offer(z)
         return self._model.cost(z)
 
     def _descend(self, senses: Booleans, cost: float) -> tuple[Booleans, float]:
         """Turn senses around while that helps."""
-        program = self._program
+        lp = self._lp
         while not self._is_over():
-            program.keep()
+            lp.keep()
             gain = self._gains(senses)
             found = None
             for turned in self._candidates(gain):
@@ -79,24 +79,24 @@ class Flips:
                 trial = self._turned(senses, turned)
                 if trial is None:
                     continue
-                if program.solve(trial, below=cost * (1 - 1e-7)):
-                    z = program.deviations
+                if lp.solve(trial, below=cost * (1 - 1e-7)):
+                    z = lp.deviations
                     new = self._model.cost(z)
                     if new < cost * (1 - 1e-9):
                         self._search.offer(z)
                         found = trial, new
                         break
-                program.go_back()
+                lp.go_back()
             if found is None:
-                # The programme is where the last trial left it.
-                program.solve(senses)
+                # The model is where the last trial left it.
+                lp.solve(senses)
                 return senses, cost
             senses, cost = found
         return senses, cost
 
     def _gains(self, senses: Booleans) -> Floats:
         """What turning each sense around can save at best."""
-        _, rises, falls = sense_bounds(self._model, *self._program.prices)
+        _, rises, falls = sense_bounds(self._model, *self._lp.duals)
         now, then = np.where(senses, rises, falls), np.where(senses, falls, rises)
         with np.errstate(invalid="ignore"):
             return np.where(np.isfinite(then) & np.isfinite(now), now - then, -np.inf)

@@ -31,7 +31,7 @@ class Domains:
             model.rise,
             model.fall,
         )
-        self._hair = ROUNDING_NOISE * model.unit
+        self._noise = ROUNDING_NOISE * model.unit
         self._most = 20 * A.shape[0] + 1000
         self.low, self.high = -model.down, model.up.copy()
         only_up, only_down = ~model.may_fall, ~model.may_rise
@@ -61,7 +61,7 @@ class Domains:
         self.high[own] = np.where(
             rises, self.high[own], np.minimum(self.high[own], -model.fall[senses])
         )
-        if (self.low[own] > self.high[own] + self._hair).any():
+        if (self.low[own] > self.high[own] + self._noise).any():
             return False
         return self._look(own)
 
@@ -79,7 +79,7 @@ class Domains:
                 self.low,
                 self.high,
                 cells.astype(np.int64),
-                self._hair,
+                self._noise,
                 self._most,
             )
         )

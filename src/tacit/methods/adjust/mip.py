@@ -1,64 +1,35 @@
-"""The mixed-integer programme (18) of paper 003, for the whole table or a part of it, made strong.
+"""`Mip`: the mixed-integer model [Castro2012, (18)] of all cells or some, with rows of polygons.
 
-With senses undecided, deviations z = z+ - z- of the relaxation of (18) can all be zero. What it
-misses: in a relation, what rises and what falls balance, and no cell balances itself. So with P
-the sum of either side, |z_j| <= P for every cell j of the relation; as lengths of the sides of a
-closed polygon, none is longer than all others together. And with all sensitive cells at their
-levels at least, P is no smaller than the larger side of their best division into two.
-
-Cells outside the part keep their deviations; all of them together are one more side of the
-polygon.
+See `cuts` for the polygons. Cells outside the part that is modelled keep their deviations; all of
+them together are one more side of the polygon.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.adjust.kernels import least_sides
+from tacit.methods.adjust.cuts import smallest_sides
 from tacit.methods.adjust.model import Adjustment
+from tacit.methods.adjust.options import Solver
 from tacit.problem import Booleans, Floats, Integers
+from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
 from tacit.tolerances import FAR_IN_SUMS, INTEGRAL
 
-_STEPS = 100_000
-"""Steps to divide the sensitive cells of one relation."""
-_ALL_STEPS = 20_000_000
-"""Steps for all relations together: some tenths of a second."""
+if TYPE_CHECKING:
+    from tacit.solver.scip import ScipMip
+
 _WIDEST = 1e6
-"""Columns with a wider range are not asked to be whole; see `Search.offer` for who sees to it."""
+"""Columns with a wider range are not asked to be integers; see `Search.offer`."""
 
 
-def smallest_sides(
-    model: Adjustment, A: sparse.csr_array[Any, Any], cells: Integers | None = None
-) -> Floats:
-    """For each relation what rises in it at least, if sensitive cells are at their levels.
-
-    Args:
-        model: The adjustment problem.
-        A: Relations.
-        cells: Places of the cells that the columns of A stand for; by default all.
-    """
-    place = model.place[A.indices if cells is None else cells[A.indices]]
-    is_own = place >= 0
-    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))[is_own]
-    own, c = place[is_own], A.data[is_own]
-    rise, fall = model.rise[own], model.fall[own]
-    first = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=A.shape[0]))])
-    return least_sides(
-        first.astype(np.int64),
-        np.abs(c) * np.where(c > 0, rise, fall),
-        np.abs(c) * np.where(c > 0, fall, rise),
-        max(1000, min(_STEPS, _ALL_STEPS // max(A.shape[0], 1))),
-    )
-
-
-class Program:
-    """Columns z+, z-, P (a relation each), y (a sensitive cell each; 1 rises), and for `linf`
+class Mip:
+    """Columns z+, z-, P (one per relation), y (one per sensitive cell; 1 rises), and for `linf`
     the largest weighted deviation.
 
-    Amounts are in units of the usual level, or of 1 where they are whole numbers; costs are in
+    Amounts are in units of the usual level, or of 1 where they are integers; costs are in
     units of the usual weight.
 
     Attributes:
@@ -70,8 +41,8 @@ class Program:
         lower: Least values of the columns.
         upper: Largest values of the columns.
         cost: Cost of the columns.
-        whole: Which columns are whole numbers.
-        price: What a cost of 1 is worth.
+        integer: Which columns are integers.
+        cost_unit: What a cost of 1 is worth.
         offset: What the cells outside cost, in the true measure.
     """
 
@@ -84,9 +55,9 @@ class Program:
         undecided: Booleans | None = None,
         polygons: Booleans | bool = True,
         cutoff: float = np.inf,
-        whole: bool = False,
+        integer: bool = False,
     ):
-        """Write the programme down.
+        """Write the model down.
 
         Args:
             model: The adjustment problem.
@@ -96,15 +67,15 @@ class Program:
             polygons: Whether to write the rows of polygons, or for which entries of the
                 relations.
             cutoff: Deviations of a better table cost less than this.
-            whole: Whether deviations are whole numbers, in a problem that asks for them.
+            integer: Whether deviations are integers, in a problem that asks for them.
         """
         self._model = model
         n_all, k_all = model.size, len(model.sensitive)
         self.inside = np.arange(n_all) if inside is None else np.sort(inside)
         self._held = np.zeros(n_all) if held is None else held
         free = np.ones(k_all, bool) if undecided is None else undecided
-        self._is_whole = whole
-        self._unit = 1.0 if whole else model.unit
+        self._is_integer = integer
+        self._unit = 1.0 if integer else model.unit
         part = sparse.csr_array(model.columns[:, self.inside])
         rows = np.flatnonzero(np.diff(part.indptr) > 0)
         self._A = sparse.csr_array(part[rows])
@@ -115,7 +86,7 @@ class Program:
         self._n, self._m, self._k = n, m, k
         weight = model.weight[self.inside]
         # Largest weights matter most for what is seen as zero.
-        self.price = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
+        self.cost_unit = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
         outside = self._held.copy()
         outside[self.inside] = 0.0
         self.offset = model.cost(outside)
@@ -129,8 +100,8 @@ class Program:
         up, down = model.up[self.inside] / unit, model.down[self.inside] / unit
         most = self._largest(cutoff, weight) / unit
         up, down = np.minimum(up, most), np.minimum(down, most)
-        if self._is_whole:
-            # Solvers lose their way where bounds of whole numbers are not.
+        if self._is_integer:
+            # Solvers lose their way where bounds of integers are not.
             up, down = np.floor(up + INTEGRAL), np.floor(down + INTEGRAL)
         self._rise, self._fall = model.rise[self.senses] / unit, model.fall[self.senses] / unit
         may_rise, may_fall = np.isfinite(self._rise), np.isfinite(self._fall)
@@ -143,18 +114,18 @@ class Program:
         up[self._own], down[self._own] = self._up_own * y_high, self._down_own * (1 - y_low)
         self.lower = np.concatenate([np.zeros(2 * n), np.abs(push), y_low])
         self.upper = np.concatenate([up, down, np.full(m, np.inf), y_high])
-        self.cost = np.concatenate([weight, weight, np.zeros(m + k)]) / self.price
-        self.whole = np.zeros(2 * n + m + k, bool)
-        self.whole[2 * n + m :] = True
-        if self._is_whole:
+        self.cost = np.concatenate([weight, weight, np.zeros(m + k)]) / self.cost_unit
+        self.integer = np.zeros(2 * n + m + k, bool)
+        self.integer[2 * n + m :] = True
+        if self._is_integer:
             # Where the range is wide, solvers tighten it by one unit at a time, without end.
-            self.whole[: 2 * n] = np.concatenate([up, down]) <= _WIDEST
+            self.integer[: 2 * n] = np.concatenate([up, down]) <= _WIDEST
         if model.norm == "linf":
             self.cost[: 2 * n] = 0.0
             self.cost = np.append(self.cost, 1.0)
-            self.lower = np.append(self.lower, self.offset / (self.price * self._unit))
+            self.lower = np.append(self.lower, self.offset / (self.cost_unit * self._unit))
             self.upper = np.append(self.upper, np.inf)
-            self.whole = np.append(self.whole, False)
+            self.integer = np.append(self.integer, False)
 
     def _largest(self, cutoff: float, weight: Floats) -> Floats:
         """How far each cell moves at most in a table that is closer than the best."""
@@ -203,7 +174,7 @@ class Program:
         if model.norm == "linf":
             counted = np.flatnonzero(model.weight[self.inside] > 0)
             number = np.arange(len(counted))
-            rate = model.weight[self.inside][counted] / self.price
+            rate = model.weight[self.inside][counted] / self.cost_unit
             data = np.concatenate([rate, rate, -np.ones(len(counted))])
             column = np.concatenate([counted, n + counted, np.full(len(counted), width - 1)])
             shape = (len(counted), width)
@@ -228,14 +199,54 @@ class Program:
         high.append(np.zeros(len(row)))
 
     def worth(self, objective: float) -> float:
-        """A value of the programme's objective in the true measure."""
-        whole = objective * self.price * self._unit
-        return whole if self._model.norm == "linf" else whole + self.offset
+        """A value of the model's objective in the true measure."""
+        worth = objective * self.cost_unit * self._unit
+        return worth if self._model.norm == "linf" else worth + self.offset
+
+    def solve(
+        self,
+        *,
+        seconds: float,
+        gap: float,
+        seed: int,
+        start: Floats | None = None,
+        watch: Watcher | None = None,
+        solver: Solver = "highs",
+    ) -> WholeSolution:
+        """Hand the model to a solver, which comes as far as time allows.
+
+        Args:
+            seconds: Time limit.
+            gap: Stop when (objective - bound) / objective is at most this.
+            seed: Passed on to the solver.
+            start: A vector to begin with.
+            watch: Listens while the solver runs.
+            solver: Which one.
+
+        Raises:
+            SolverError: The solver gave up.
+        """
+        kind: type[HighsMip] | type[ScipMip] = HighsMip
+        if solver == "scip":
+            from tacit.solver.scip import ScipMip
+
+            kind = ScipMip
+        model = kind(
+            self.rows,
+            row_lower=self.row_lower,
+            row_upper=self.row_upper,
+            lower=self.lower,
+            upper=self.upper,
+            cost=self.cost,
+            whole=self.integer,
+            seed=seed,
+        )
+        return model.minimise(seconds=seconds, gap=gap, start=start, watch=watch)
 
     @property
-    def asks_for_whole(self) -> bool:
-        """Whether any deviation is asked to be whole."""
-        return bool(self.whole[: 2 * self._n].any())
+    def asks_for_integers(self) -> bool:
+        """Whether any deviation is asked to be an integer."""
+        return bool(self.integer[: 2 * self._n].any())
 
     def deviations(self, x: Floats) -> Floats:
         """The deviations of all cells that a vector stands for."""
@@ -253,6 +264,8 @@ class Program:
         senses = (own[self._own] > 0).astype(float)
         x = np.concatenate([up, down, sides, senses])
         if self._model.norm == "linf":
-            most = np.max(self._model.weight[self.inside] * np.abs(own), initial=0.0) / self.price
+            most = (
+                np.max(self._model.weight[self.inside] * np.abs(own), initial=0.0) / self.cost_unit
+            )
             x = np.append(x, max(most, self.lower[-1]))
         return x

@@ -2,45 +2,46 @@
 
 from __future__ import annotations
 
-from tacit.methods.adjust.descent import improve
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.root import relax
-from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_table, second_table
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.cuts import relax
+from tacit.methods.adjust.heuristics.blocks import improve
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_table, second_table
+from tacit.methods.adjust.model import Search
+from tacit.methods.engine.turns import (
+    ADJUST_FIRST_SENSES,
+    ADJUST_FIRST_TREE,
+    ADJUST_SENSES,
+)
 
-_FIRST = 0.15
-"""Share of the time that branch and bound gets before senses are improved at length."""
-_SENSES = 0.6
-"""Share of the time left after that for better senses."""
 _TRIALS = 200
 """Senses tried before branch and bound gets its first turn."""
 _LARGE = 60_000
 """Relations with more entries are beyond branch and bound within minutes."""
 
 
-def auto(search: Search) -> None:
+def run(search: Search) -> None:
     """Search as long as time allows."""
     if search.model.norm == "l2":
         from tacit.methods.adjust.quadratic import quadratic
 
         quadratic(search, descend=True)
         return
-    program = SenseProgram(search)
-    first_table(search, program)
+    lp = SenseLp(search)
+    first_table(search, lp)
     if search.should_stop():
         return
     relaxation = relax(search)
-    second_table(search, program)
+    second_table(search, lp)
     if search.should_stop():
         return
     is_large = search.model.A.nnz > _LARGE
     left = search.seconds_left
     if search.best is not None:
         # Counted in trials, not in seconds, so that small tables come out the same every time.
-        improve(search, program, 0.2 * left, trials=_TRIALS)
+        improve(search, lp, ADJUST_FIRST_SENSES * left, trials=_TRIALS)
     if not is_large and not search.should_stop():
-        branch_and_bound(search, relaxation, _FIRST * left)
+        branch_and_bound(search, relaxation, ADJUST_FIRST_TREE * left)
     if search.best is not None and not search.should_stop():
-        improve(search, program, search.seconds_left * (1.0 if is_large else _SENSES))
+        improve(search, lp, search.seconds_left * (1.0 if is_large else ADJUST_SENSES))
     if not search.should_stop():
         branch_and_bound(search, relaxation)

@@ -1,8 +1,8 @@
-"""Benders' reformulation (paper 003, (19) and (20)): a master in the senses, cuts from prices.
+"""Benders' reformulation [Castro2012, (19), (20)]: a master in the senses, cuts from dual values.
 
-For given senses the closest table is a linear (or convex) programme; the prices of its relations
+For given senses the closest table is a linear (or convex) model; the dual values of its relations
 bound the cost of any other choice of senses from below, linearly. Where senses cannot be met,
-the prices of the least violation tell why, and such choices are ruled out.
+the dual values of the least violation tell why, and such choices are ruled out.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.prices import sense_bounds
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.cuts import relax, sense_bounds
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
+from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.adjust.quadratic import Squares, first_senses
-from tacit.methods.adjust.root import relax
-from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
@@ -31,22 +29,22 @@ _LEAST_SHARE = 1e-9
 """Costs below this share of the dearest are no scale to measure others by."""
 
 
-def benders(search: Search) -> None:
+def run(search: Search) -> None:
     """Master and subproblem in turn until they agree.
 
-    Where whole numbers are asked for and the best senses do not yield them, the mixed-integer
-    programme has the last word.
+    Where integers are asked for and the best senses do not yield them, the mixed-integer
+    model has the last word.
     """
     model = search.model
     seen: set[bytes] = set()
-    program = SenseProgram(search)
+    lp = SenseLp(search)
     squares = Squares(search) if model.norm == "l2" else None
     if squares is not None:
         z = first_senses(search)
         if z is not None:
             search.offer(z)
     else:
-        first_tables(search, program)
+        first_tables(search, lp)
         if not search.should_stop():
             relax(search)
     master = _Master(search)
@@ -62,15 +60,15 @@ def benders(search: Search) -> None:
             branch_and_bound(search, None)
             return
         seen.add(senses.tobytes())
-        found = _closest(program, squares, senses)
+        found = _closest(lp, squares, senses)
         if found is None:
-            prices = violation.prices(senses)
-            if prices is None:
+            duals = violation.duals(senses)
+            if duals is None:
                 # Out of time, or beyond the reach of numbers: nothing is known of these senses.
                 if squares is None and not search.should_stop():
                     branch_and_bound(search, None)
                 return
-            is_cut = master.add(prices, np.zeros(model.size), rules_out=True)
+            is_cut = master.add(duals, np.zeros(model.size), rules_out=True)
         else:
             search.offer(found[0])
             is_cut = master.add(found[1], found[2], rules_out=False)
@@ -84,15 +82,15 @@ def benders(search: Search) -> None:
 
 
 def _closest(
-    program: SenseProgram, squares: Squares | None, senses: Booleans
+    lp: SenseLp, squares: Squares | None, senses: Booleans
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Deviations, prices of the relations and weights; None if senses cannot be met."""
+    """Deviations, dual values of the relations and weights; None if senses cannot be met."""
     if squares is not None:
         answer = squares.solve(senses)
         return None if answer is None else (*answer, squares.weight)
-    if not program.solve(senses):
+    if not lp.solve(senses):
         return None
-    return (program.deviations, *program.prices)
+    return (lp.deviations, *lp.duals)
 
 
 class _Violation:
@@ -112,8 +110,8 @@ class _Violation:
             cost=np.concatenate([np.zeros(model.size), np.ones(2 * m)]),
         )
 
-    def prices(self, senses: Booleans) -> Floats | None:
-        """Prices of the relations that show the violation; None if there is none."""
+    def duals(self, senses: Booleans) -> Floats | None:
+        """Dual values of the relations that show the violation; None if there is none."""
         model = self._model
         low, high = model.limits(senses)
         own = model.sensitive
@@ -146,11 +144,11 @@ class _Master:
             seed=search.options.seed,
         )
 
-    def add(self, prices: Floats, weight: Floats, *, rules_out: bool) -> bool:
-        """A cut from prices of the relations: (20); False if they say nothing."""
+    def add(self, duals: Floats, weight: Floats, *, rules_out: bool) -> bool:
+        """A cut from dual values, [Castro2012, (20)]; False if they say nothing."""
         search = self._search
         model = search.model
-        constant, rises, falls = sense_bounds(model, prices, weight, search.objective)
+        constant, rises, falls = sense_bounds(model, duals, weight, search.objective)
         both = model.may_rise & model.may_fall
         constant += float(np.where(both, 0.0, np.where(model.may_rise, rises, falls)).sum())
         if not np.isfinite(constant):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.adjust.domains import Domains
+from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.model import Adjustment, Search
+from tacit.methods.engine.turns import ADJUST_DIVE, ADJUST_LP, ADJUST_PROMPT_LP
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_warm import WarmModel
 
@@ -16,14 +16,8 @@ _ROUNDS = 50
 _SHARE = 0.25
 """Share of the undecided senses that a dive decides at once."""
 _DIVES = 6
-_PATIENCE = 0.25
-"""Share of the time left for the first solution; what takes longer is no use for many more."""
-_PROMPT = 0.05
-"""A programme solved in this share of the time left may guide a dive of its own."""
-_DIVING = 0.15
-"""Share of the time left that such a dive gets."""
 _LARGE = 15_000
-"""Programmes with more entries are solved from the inside the first time."""
+"""Models with more entries are solved from the inside the first time."""
 
 
 def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
@@ -33,9 +27,9 @@ def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
     cell of the relation costs.
     """
     own = sparse.csc_array(model.columns[:, model.sensitive])
-    price = np.full(model.A.shape[0], np.inf)
+    rate = np.full(model.A.shape[0], np.inf)
     row = np.repeat(np.arange(model.A.shape[0]), np.diff(model.A.indptr))
-    np.minimum.at(price, row, model.weight[model.A.indices] / np.abs(model.A.data))
+    np.minimum.at(rate, row, model.weight[model.A.indices] / np.abs(model.A.data))
     count = len(model.sensitive)
     both = model.may_rise & model.may_fall
     senses = np.where(both, rng.random(count) < 0.5, model.may_rise)
@@ -45,7 +39,7 @@ def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
         own.data.astype(float),
         model.rise,
         model.fall,
-        price,
+        rate,
         senses,
         rng.permutation(count),
         _ROUNDS,
@@ -53,7 +47,7 @@ def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
     return senses
 
 
-class SenseProgram:
+class SenseLp:
     """The closest table for given senses: (18) without its binary columns, kept warm.
 
     Columns are z+ and z- beyond the level; then z+ and z- of sensitive cells up to their level,
@@ -65,7 +59,7 @@ class SenseProgram:
     """
 
     def __init__(self, search: Search, weight: Floats | None = None):
-        """Write the programme down, with the model's weights or others that guide a dive."""
+        """Write the model down, with the model's weights or others that guide a dive."""
         is_guide = weight is not None
         self._search = search
         model = search.model
@@ -82,10 +76,10 @@ class SenseProgram:
         blocks = [sparse.hstack([A, -A, S, -S, sparse.csr_array((m, largest))])]
         low, high = [np.zeros(m)], [np.zeros(m)]
         weight = model.weight if weight is None else weight
-        price = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
-        cost = np.concatenate([weight, weight, np.zeros(2 * k)]) / price
+        cost_unit = float(np.median(weight[weight > 0])) if (weight > 0).any() else 1.0
+        cost = np.concatenate([weight, weight, np.zeros(2 * k)]) / cost_unit
         if largest:
-            rate = sparse.csr_array(sparse.diags_array(weight / price))
+            rate = sparse.csr_array(sparse.diags_array(weight / cost_unit))
             part = sparse.csr_array(sparse.csc_array(rate)[:, own])
             blocks.append(
                 sparse.hstack([rate, rate, part, part, sparse.csr_array(-np.ones((n, 1)))])
@@ -111,7 +105,7 @@ class SenseProgram:
         )
         self._lp.set_option("simplex_iteration_limit", 2**31 - 1)
         self._columns = np.concatenate([own, n + own, 2 * n + np.arange(2 * k)])
-        self._price = price
+        self._cost_unit = cost_unit
         self._started = False
         self._gave_up = False
 
@@ -143,19 +137,19 @@ class SenseProgram:
         if not self._started:
             if self._gave_up:
                 return False
-            status = self._lp.start(_PATIENCE * left, inside=self._from_inside)
+            status = self._lp.start(ADJUST_LP * left, inside=self._from_inside)
             self._started = status == "optimal"
             self._gave_up = status == "stopped"
             return self._started
         # Dual steps from one decision to the next are few, or else too many.
-        return self._lp.solve_below(self._limit(rises, below), _PATIENCE * left) == "optimal"
+        return self._lp.solve_below(self._limit(rises, below), ADJUST_LP * left) == "optimal"
 
     def _limit(self, rises: Booleans, below: float) -> float:
-        """A cost in the programme's own measure."""
+        """A cost in the model's own measure."""
         model = self._model
         if not np.isfinite(below):
             return np.inf
-        scale = self._price * self._unit
+        scale = self._cost_unit * self._unit
         if model.norm == "linf":
             return below / scale
         level = np.where(rises, self._rise, self._fall) * self._unit
@@ -170,14 +164,14 @@ class SenseProgram:
         return np.asarray(z * self._unit)
 
     @property
-    def prices(self) -> tuple[Floats, Floats]:
-        """Prices of the relations, and the weights that `linf` gives to the cells at its limit."""
+    def duals(self) -> tuple[Floats, Floats]:
+        """Dual values of the relations, and the weights that `linf` gives to cells at its limit."""
         model = self._model
         m = model.A.shape[0]
         found = self._lp.prices
         if model.norm == "linf":
-            return found[:m] * self._price, model.weight * np.maximum(-found[m:], 0.0)
-        return found[:m] * self._price, model.weight
+            return found[:m] * self._cost_unit, model.weight * np.maximum(-found[m:], 0.0)
+        return found[:m] * self._cost_unit, model.weight
 
     def keep(self) -> None:
         """Remember this point."""
@@ -191,16 +185,16 @@ class SenseProgram:
 class Dive:
     """Senses decided a few at a time, each time after a look at the relaxation."""
 
-    def __init__(self, search: Search, program: SenseProgram, seconds: float = np.inf):
+    def __init__(self, search: Search, lp: SenseLp, seconds: float = np.inf):
         """Prepare to dive.
 
         Args:
             search: The run.
-            program: What is looked at.
+            lp: What is looked at.
             seconds: Give up after this time.
         """
         self._search = search
-        self._program = program
+        self._lp = lp
         self._model = search.model
         self._end = search.seconds + seconds
 
@@ -211,13 +205,13 @@ class Dive:
         if not domains.start():
             return None
         rises, falls = domains.decided()
-        if not self._program.solve(rises, falls):
+        if not self._lp.solve(rises, falls):
             return None
         while not self._search.out_of_time() and self._search.seconds < self._end:
             undecided = np.flatnonzero(~rises & ~falls)
             if len(undecided) == 0:
                 return np.asarray(rises)
-            z = self._program.deviations[model.sensitive[undecided]]
+            z = self._lp.deviations[model.sensitive[undecided]]
             level = np.where(z > 0, model.rise[undecided], model.fall[undecided])
             reached = np.abs(z) / level
             # Ties are many; without a little noise the first cells would always win.
@@ -231,7 +225,7 @@ class Dive:
                 if not self._decide(domains, chosen, wanted):
                     return None
                 rises, falls = domains.decided()
-                if self._program.solve(rises, falls):
+                if self._lp.solve(rises, falls):
                     break
                 domains.restore(state)
                 if count == 1:
@@ -240,7 +234,7 @@ class Dive:
                     if not domains.decide(chosen, wanted <= 0):
                         return None
                     rises, falls = domains.decided()
-                    if not self._program.solve(rises, falls):
+                    if not self._lp.solve(rises, falls):
                         return None
                     break
                 count = max(1, count // 4)
@@ -275,14 +269,14 @@ class Dive:
         return True
 
 
-def first_table(search: Search, program: SenseProgram) -> None:
+def first_table(search: Search, lp: SenseLp) -> None:
     """Find a safe table and offer it."""
     model = search.model
-    guide = program
-    if program.is_large:
+    guide = lp
+    if lp.is_large:
         # Where large cells move for next to nothing, the way down is short.
         size = np.abs(model.problem.value[model.cells])
-        guide = SenseProgram(search, model.weight / (1.0 + size))
+        guide = SenseLp(search, model.weight / (1.0 + size))
     dive = Dive(search, guide)
     senses = dive.consistent(balanced_senses(model, search.rng))
     if senses is not None and guide.solve(senses):
@@ -299,22 +293,22 @@ def first_table(search: Search, program: SenseProgram) -> None:
         share = max(0.02, share / 2)
 
 
-def second_table(search: Search, program: SenseProgram) -> None:
+def second_table(search: Search, lp: SenseLp) -> None:
     """Where the first table came by other weights, look for one by those that count."""
-    if not program.is_large or search.best is None or search.should_stop():
+    if not lp.is_large or search.best is None or search.should_stop():
         return
     model, began = search.model, search.seconds
-    if not program.solve(model.senses(search.best)):
+    if not lp.solve(model.senses(search.best)):
         return
-    search.offer(program.deviations)
-    if search.seconds - began < _PROMPT * search.seconds_left:
-        dive = Dive(search, program, _DIVING * search.seconds_left)
+    search.offer(lp.deviations)
+    if search.seconds - began < ADJUST_PROMPT_LP * search.seconds_left:
+        dive = Dive(search, lp, ADJUST_DIVE * search.seconds_left)
         senses = dive.senses(_SHARE / 2)
-        if senses is not None and program.solve(senses):
-            search.offer(program.deviations)
+        if senses is not None and lp.solve(senses):
+            search.offer(lp.deviations)
 
 
-def first_tables(search: Search, program: SenseProgram) -> None:
+def first_tables(search: Search, lp: SenseLp) -> None:
     """Find a first safe table, if possible a good one, and offer it."""
-    first_table(search, program)
-    second_table(search, program)
+    first_table(search, lp)
+    second_table(search, lp)

@@ -1,38 +1,15 @@
-"""Rounding by one integer programme; for networks its linear relaxation is whole already."""
+"""Rounding by one mixed-integer model; for networks its linear relaxation is integral already."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.errors import InputError
-from tacit.methods.rounding.search import Search
+from tacit.methods.rounding.model import Search
 from tacit.solver.highs_mip import WholeSolution
 
-LARGE = 1000
-"""From so many columns on, parts are rounded one after the other before the whole is."""
 
-
-def auto(search: Search) -> None:
-    """Choose by what the table is."""
-    if search.programme.is_network or len(search.lattice.cost) < LARGE:
-        milp(search)
-        return
-    from tacit.methods.rounding.partition import partition
-
-    partition(search)
-
-
-def flow(search: Search) -> None:
-    """For networks: the vertices of the linear programme are whole."""
-    if not search.programme.is_network and not search.cut_count:
-        raise InputError(
-            "this table is not a network; choose algorithm auto, milp or partition instead of flow"
-        )
-    milp(search)
-
-
-def milp(search: Search, *, first: bool = False) -> None:
-    """Solve the whole programme, from the candidate on if there is one.
+def run(search: Search, *, first: bool = False) -> None:
+    """Solve the model, from the candidate on if there is one.
 
     Args:
         search: The state of the run.
@@ -43,9 +20,9 @@ def milp(search: Search, *, first: bool = False) -> None:
         take(search, now)
         return search.should_stop()
 
-    if search.programme.is_network and search.candidate is None and _by_vertices(search):
+    if search.mip.is_network and search.candidate is None and _by_vertices(search):
         return
-    answer = search.programme.minimise(
+    answer = search.mip.minimise(
         seconds=search.seconds_left,
         gap=search.options.gap,
         seed=search.options.seed,
@@ -62,15 +39,15 @@ def milp(search: Search, *, first: bool = False) -> None:
 
 
 def _by_vertices(search: Search) -> bool:
-    """Solve the linear relaxation of a network, whose vertices are whole; True if that was all."""
-    answer = search.programme.linear(search.seconds_left).solve(cold=True, strategy="dual")
+    """Solve the relaxation of a network, whose vertices are integral; True if that was all."""
+    answer = search.mip.linear(search.seconds_left).solve(cold=True, strategy="dual")
     if answer.status == "infeasible":
         search.impossible = True
         return True
     if answer.status != "optimal":
         return False
     search.iterations += 1
-    search.raise_bound(search.programme.bound_of(answer.row_dual))
+    search.raise_bound(search.mip.bound_of(answer.row_dual))
     search.offer(np.round(search.lattice.counts_of(np.round(answer.x))).astype(np.int64))
     return search.should_stop()
 
