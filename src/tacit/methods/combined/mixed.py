@@ -45,15 +45,19 @@ Charges = tuple[float, Integers, Floats]
 class MixedSeparation:
     """Finds mixed cuts against all attackers; keeps its programmes between calls."""
 
-    def __init__(self, model: CombinedModel, columns: Integers):
+    def __init__(
+        self, model: CombinedModel, columns: Integers, stop: Callable[[], bool] = lambda: False
+    ):
         """Prepare.
 
         Args:
             model: The combined problem.
             columns: For each cell the column of its x in the rows to be made; -1 for none.
+            stop: Asked before each request; True ends a round early, with the cuts found so far.
         """
         self._model = model
         self._columns = columns
+        self._stop = stop
         self._size = model.size + int((columns >= 0).sum())
         self._sides = [_Sides(model, rival) for rival in model.rivals]
 
@@ -62,14 +66,14 @@ class MixedSeparation:
         found = _Collected(self._size)
         for sides in self._sides:
             for request in sides.requests:
+                if self._stop():
+                    return found.matrix()
                 charges = sides.missed(request, ends, x)
                 if charges is not None:
                     found.put(self._best(sides.rival, request.level, charges, ends, x))
         return found.matrix()
 
-    def approach(
-        self, outer: Floats, inner: Floats, stop: Callable[[], bool]
-    ) -> tuple[Cuts, float]:
+    def approach(self, outer: Floats, inner: Floats) -> tuple[Cuts, float]:
         """Cuts on the way from a vector to one that is inside, each request on its own.
 
         Where a level is out of reach, the cut is a line along the way: the next vector is where
@@ -79,7 +83,6 @@ class MixedSeparation:
         Args:
             outer: Places of a point, and x of each cell that may be suppressed or not.
             inner: The same, and safe, if x may be fractional.
-            stop: Asked often; True ends the round early.
 
         Returns:
             The cuts, and the share of the way after which all levels are within reach.
@@ -89,7 +92,7 @@ class MixedSeparation:
         first, last = self._split(outer), self._split(inner)
         for sides in self._sides:
             for request in sides.requests:
-                if stop():
+                if self._stop():
                     return found.matrix(), 1.0
                 share = 0.0
                 for _ in range(_STEPS):

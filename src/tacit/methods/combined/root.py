@@ -48,7 +48,7 @@ class Root:
         self._patterns = patterns
         self._surroundings = surroundings
         self.inside = inside
-        self._mixed = MixedSeparation(search.model, master.columns)
+        self._mixed = MixedSeparation(search.model, master.columns, search.out_of_time)
         self._safe: Floats | None = None
         self._drawn: Floats | None = None
         self._bound = self._improved_at = -np.inf
@@ -88,12 +88,12 @@ class Root:
 
     def cut_mixed(self) -> int:
         """Cuts for rooms and patterns together on the way to a vector inside, which follows."""
-        search, master = self._search, self._master
+        master = self._master
         self._draw_inside()
         if self._safe is None:
             return master.add(*self._mixed.cuts(master.point, master.x))
         outer = master.vector
-        cuts, share = self._mixed.approach(outer, self._safe, search.out_of_time)
+        cuts, share = self._mixed.approach(outer, self._safe)
         self._safe = self._safe + _PULL * (1 - share) * (outer - self._safe)
         return master.add(*cuts)
 

@@ -114,8 +114,11 @@ class Search(driver.Search):
         return _AIR * self.look_seconds
 
     def keep_time(self, *, for_audit_only: bool = False) -> None:
-        """Keep time for what comes after the search: a last look, tightening and the audit."""
-        if not self._keeps_time:
+        """Keep time for what comes after the search: a last look, tightening and the audit.
+
+        A search whose time is up gets none back, or nobody would know why it was ended.
+        """
+        if not self._keeps_time or (self.clock.is_up and not for_audit_only):
             return
         kept = self.audit_seconds
         if not for_audit_only:
