@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tacit.generators import generate_by_name
-from tacit.methods.combined.mixed import _Sides
+from tacit.methods.combined.cuts import _Sides
 from tacit.methods.combined.run import combined
 from tacit.methods.intervals import run
-from tacit.methods.intervals.separation import Separation
+from tacit.methods.intervals.cuts import Separation
 from tests.methods.intervals.test_limits import LATEST, LIMIT, slow, with_hand
 
 NETWORK = generate_by_name("2d", "12-12-30", seed=3)

@@ -12,7 +12,7 @@ from tacit import clock as clocks
 from tacit.errors import InputError
 from tacit.generators import generate_by_name
 from tacit.methods.combined.run import combined
-from tacit.methods.intervals.finish import Finish
+from tacit.methods.intervals.publication import Finish
 from tacit.methods.intervals.run import intervals
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Outcome, Status
@@ -137,6 +137,6 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_compact_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a model that does not fit into memory."""
-    monkeypatch.setattr("tacit.methods.intervals.monolithic._MOST_ENTRIES", 10)
+    monkeypatch.setattr("tacit.methods.intervals.algorithms.monolithic._MOST_ENTRIES", 10)
     with pytest.raises(InputError, match="compact model of this table would have about"):
         intervals(PROBLEM, algorithm="monolithic")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.combined.model import CombinedModel
-from tacit.methods.intervals import finish
+from tacit.methods.intervals import publication
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals
 from tacit.problem import Floats
@@ -16,7 +16,7 @@ def tightened(search: Search, ends: Floats) -> Floats:
     model = search.model
     assert isinstance(model, CombinedModel)
     wide = ends[: model.cell_ends]
-    tight = finish.tightened(search, wide)
+    tight = publication.tightened(search, wide)
     before, after = wide[0::2] + wide[1::2], tight[0::2] + tight[1::2]
     # A cell that a reader can deduce exactly may as well be published.
     narrow = (after > 0) & (after < model.least_width)
@@ -32,8 +32,8 @@ def cost(search: Search, solution: Intervals) -> float:
     model = search.model
     assert isinstance(model, CombinedModel)
     hidden = (solution.upper > solution.lower) | model.is_always
-    return finish.cost(search, solution) + float(model.suppress_weight[hidden].sum())
+    return publication.cost(search, solution) + float(model.suppress_weight[hidden].sum())
 
 
-FINISH = finish.Finish(tightened, cost)
+FINISH = publication.Finish(tightened, cost)
 """What follows the search."""

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.methods.combined.search import Search
-from tacit.methods.intervals.cutting import Surroundings
+from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.master import Master
 from tacit.problem import Floats
 

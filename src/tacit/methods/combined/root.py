@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.methods.combined.cuts import MixedSeparation
+from tacit.methods.combined.heuristics.patterns import Patterns
 from tacit.methods.combined.master import Master
-from tacit.methods.combined.mixed import MixedSeparation
-from tacit.methods.combined.patterns import Patterns
 from tacit.methods.combined.search import Search
-from tacit.methods.intervals.cutting import Surroundings
+from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.problem import Floats
 
 _PULL = 0.5

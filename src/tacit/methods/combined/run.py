@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
+from tacit.methods.combined.algorithms import algorithm as chosen_algorithm
 from tacit.methods.combined.finish import FINISH
 from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.options import CombinedOptions
@@ -24,12 +24,6 @@ from tacit.methods.intervals.run import end_weights, obstacles, refuse_small_ste
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
-
-_ALGORITHMS = {
-    "auto": ("tacit.methods.combined.cutting", "auto"),
-    "benders": ("tacit.methods.combined.cutting", "benders"),
-    "monolithic": ("tacit.methods.combined.monolithic", "monolithic"),
-}
 
 
 def combined(
@@ -141,8 +135,7 @@ class _Run(Search):
             self.confirm()
             self.raise_bound(self.objective)
         else:
-            module, name = _ALGORITHMS[self.options.algorithm]
-            getattr(import_module(module), name)(self)
+            chosen_algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """Fewest intervals, tightened, rounded, audited."""

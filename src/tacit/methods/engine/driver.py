@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -188,6 +189,17 @@ def infeasible(
         seed=options.seed,
         message="\n".join(reasons),
     )
+
+
+def algorithm_in(package: str, name: str) -> Callable[[Any], None]:
+    """The function `run` of the file in a package that is called like an algorithm.
+
+    Args:
+        package: The package of a method's algorithms.
+        name: The algorithm as users type it; `-` stands as `_` in the file's name.
+    """
+    found: Callable[[Any], None] = import_module(f"{package}.{name.replace('-', '_')}").run
+    return found
 
 
 def _algorithm(options: Options) -> str:

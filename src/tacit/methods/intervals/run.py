@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,15 @@ from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.engine.driver import Result, drive, infeasible
 from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.intervals.algorithms import algorithm as chosen_algorithm
 from tacit.methods.intervals.ends import MOST_MULTIPLES
-from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
+from tacit.methods.intervals.publication import Finish
 from tacit.methods.intervals.search import Search, levels_against
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
-
-_ALGORITHMS = {
-    "auto": ("tacit.methods.intervals.cutting", "auto"),
-    "benders": ("tacit.methods.intervals.cutting", "benders"),
-    "monolithic": ("tacit.methods.intervals.monolithic", "monolithic"),
-}
 
 
 def intervals(
@@ -132,8 +126,7 @@ class _Run(Search):
         if not any(len(rival.cells) for rival in self.model.rivals):
             self.offer(self.model.lower)
         else:
-            module, name = _ALGORITHMS[self.options.algorithm]
-            getattr(import_module(module), name)(self)
+            chosen_algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """Fewest intervals, tightened, rounded, audited."""

@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.intervals.cutting import auto
+from tacit.methods.intervals.algorithms.auto import run as auto
+from tacit.methods.intervals.cuts import Separation
 from tacit.methods.intervals.master import Master
 from tacit.methods.intervals.search import Search
-from tacit.methods.intervals.separation import Separation
 from tacit.problem import Booleans
 
 _SAME = 1e-9

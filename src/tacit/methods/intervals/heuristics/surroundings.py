@@ -1,17 +1,14 @@
-"""`auto` and `benders`: cuts until the relaxation's optimum is safe."""
+"""Safe points around a point: how safe intervals are made."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.intervals.master import Master
-from tacit.methods.intervals.repair import Repair
+from tacit.methods.intervals.cuts import Found, Separation
+from tacit.methods.intervals.heuristics.repair import Repair
 from tacit.methods.intervals.search import Search
-from tacit.methods.intervals.separation import Found, Separation
 from tacit.problem import Floats
 
-_PULL = 0.5
-"""The share of the way that the inner point follows the best point of a round."""
 _SHORTEST_REST, _LONGEST_REST = 2, 8
 """Rounds from one time that linear programmes make a point safe to the next."""
 _AIR = 1.2
@@ -74,49 +71,3 @@ class Surroundings:
             self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
             self._next_repair = now + self._rest
         return points
-
-
-def auto(search: Search) -> None:
-    """Cuts on the way from the relaxation's optimum to a point inside, which moves outwards."""
-    surroundings = Surroundings(search)
-    inside = surroundings.first()
-    master = Master(search)
-    while not search.should_stop():
-        search.iterations += 1
-        search.raise_bound(master.solve())
-        search.vertex = master.point
-        if search.should_stop():
-            return
-        found = surroundings.separation.approach(master.point, inside)
-        added = master.add(found.rows, found.right)
-        if inside is not None:
-            points = surroundings.safe_points(master.point, inside, found)
-            best = min(points, key=search.model.objective)
-            inside = inside + _PULL * (best - inside)
-            for point in (best, inside):
-                search.offer(point)
-        elif found.walked == 0:
-            search.offer(master.point)
-        if added == 0 or found.walked == 0:
-            search.confirm()
-            search.raise_bound(master.solve())
-            return
-
-
-def benders(search: Search) -> None:
-    """Cuts at the relaxation's optimum (paper 000, section 4)."""
-    surroundings = Surroundings(search)
-    surroundings.first()
-    master = Master(search, purge=False)
-    while not search.should_stop():
-        search.iterations += 1
-        search.raise_bound(master.solve())
-        search.vertex = master.point
-        if search.should_stop():
-            return
-        found = surroundings.separation.approach(master.point)
-        added = master.add(found.rows, found.right)
-        if added == 0 or found.walked == 0:
-            search.offer(master.point)
-            search.confirm()
-            return

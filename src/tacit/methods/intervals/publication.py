@@ -14,7 +14,7 @@ from tacit.clock import Clock
 from tacit.errors import SolverError
 from tacit.methods.engine.driver import Result, audited, refuted
 from tacit.methods.intervals.ends import outward
-from tacit.methods.intervals.fewest import fewest
+from tacit.methods.intervals.heuristics.fewest import fewest
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Problem

@@ -22,7 +22,7 @@ from scipy import sparse
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import check_time
 from tacit.methods.intervals.elimination import LinearPart
-from tacit.methods.intervals.limits import VIOLATION, limit_programme
+from tacit.methods.intervals.linear_part import VIOLATION, limit_programme
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.problem import Floats, Integers
 from tacit.tolerances import FAR_IN_FLOWS

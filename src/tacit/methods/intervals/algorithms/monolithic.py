@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tacit.clock import check_time
 from tacit.errors import InputError
-from tacit.methods.intervals.cutting import Surroundings
+from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.master import usual_price
 from tacit.methods.intervals.model import IntervalsModel, Rival
 from tacit.methods.intervals.search import Search
@@ -20,7 +20,7 @@ _MOST_ENTRIES = 100_000_000
 """Larger models are refused: they would not fit into the memory of usual machines."""
 
 
-def monolithic(search: Search) -> None:
+def run(search: Search) -> None:
     """Solve the whole model at once."""
     refuse_too_large(search.model, _MOST_ENTRIES)
     Surroundings(search).first()

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from tacit.methods.combined.model import CombinedModel
 from tacit.methods.intervals.elimination import LinearPart
-from tacit.methods.intervals.limits import DeviationProgramme
+from tacit.methods.intervals.linear_part import DeviationProgramme
 from tacit.methods.intervals.model import Rival
 from tacit.problem import Booleans, Floats, Integers
 

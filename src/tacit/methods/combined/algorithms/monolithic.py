@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.methods.combined.heuristics.patterns import Patterns
 from tacit.methods.combined.limits import most_rooms
 from tacit.methods.combined.master import Master
-from tacit.methods.combined.patterns import Patterns
 from tacit.methods.combined.search import Search
+from tacit.methods.intervals.algorithms.monolithic import refuse_too_large
 from tacit.methods.intervals.model import Rival
-from tacit.methods.intervals.monolithic import refuse_too_large
 from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
 from tacit.tolerances import FAR
@@ -20,7 +20,7 @@ from tacit.tolerances import FAR
 _MOST_ENTRIES = 20_000_000
 
 
-def monolithic(search: Search) -> None:
+def run(search: Search) -> None:
     """Solve the whole model at once."""
     refuse_too_large(search.model, _MOST_ENTRIES)
     patterns = Patterns(search)

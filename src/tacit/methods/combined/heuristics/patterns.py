@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.errors import SolverError
 from tacit.methods.combined.search import Search
-from tacit.methods.intervals.cutting import auto
+from tacit.methods.intervals.algorithms.auto import run as auto
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.search import Quiet
 from tacit.methods.suppress.cleanup import clean_up
