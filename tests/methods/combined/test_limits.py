@@ -7,7 +7,7 @@ import pytest
 from tacit.generators import generate_by_name
 from tacit.methods.combined.cuts import _Sides
 from tacit.methods.combined.run import combined
-from tacit.methods.intervals import run
+from tacit.methods.intervals import publication
 from tacit.methods.intervals.cuts import Separation
 from tests.methods.intervals.test_limits import LATEST, LIMIT, slow, with_hand
 
@@ -28,7 +28,7 @@ def test_mixed_cuts_are_sought_as_long_as_there_is_time(monkeypatch: pytest.Monk
 def test_a_search_whose_time_is_up_gets_none_back(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look that is quicker than expected does not undo that the time was over."""
     hand = with_hand(monkeypatch, 1e-5)
-    slow(monkeypatch, hand, run, "_out_of_reach", 2.0)
+    slow(monkeypatch, hand, publication, "_out_of_reach", 2.0)
     slow(monkeypatch, hand, Separation, "approach", 2.0)
     outcome = combined(NETWORK, time_limit=LIMIT, gap=0.0)
     assert outcome.stopped_by == "time"

@@ -1,4 +1,10 @@
-"""How far a cell can get, and what proves it: linear programmes for cells outside networks.
+"""Cells outside networks: how they add up, how far one can get, and what proves it.
+
+Tables are written in terms of few cells: totals are eliminated by their definitions. Every
+consistent deviation is x = N y with B y = 0: y are the deviations of the cells that are left, N
+adds them up to all cells, and B holds the relations that were needed for no definition and do not
+follow from those. In tables of three and more dimensions far fewer cells are left than there are
+relations, and linear programmes written in their terms are much smaller.
 
 The attacker's problem can be written with a row for each relation, or its dual with a row for
 each cell that is left when totals are eliminated. Flat tables have few relations, tables with
@@ -7,30 +13,144 @@ many dimensions or levels have few cells left: whichever form is smaller is used
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
-from tacit.methods.intervals.elimination import LinearPart
-from tacit.methods.intervals.model import IntervalsModel, Rival
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.intervals.model import AttackerState, IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, Strategy
 from tacit.tolerances import FAR
 
+_MOST_ENTRIES = 40
+"""Eliminated totals may take so many times the entries of the relations."""
 VIOLATION = 1e-7
 """A request is met when it misses its target by at most this share."""
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
+
+@dataclass(frozen=True, eq=False)
+class Elimination:
+    """Consistent deviations of some cells.
+
+    Attributes:
+        sums: N, by cell: how each cell adds up from the cells that are left.
+        rest: B, over the cells that are left.
+    """
+
+    sums: Rows
+    rest: Rows
+
+    @classmethod
+    def of(cls, A: Rows) -> Elimination:
+        """Eliminate totals from relations."""
+        sums, used = _substituted(A)
+        rest = sparse.csr_array(A[~used] @ sums)
+        rest.data[np.abs(rest.data) < 1e-9] = 0.0
+        rest.eliminate_zeros()
+        left = np.flatnonzero(np.diff(sparse.csc_array(sums).indptr) > 0)
+        rest = sparse.csr_array(rest[np.diff(rest.indptr) > 0])
+        return cls(sparse.csr_array(sums[:, left]), sparse.csr_array(rest[:, left]))
+
+
+def _substituted(A: Rows) -> tuple[Rows, Any]:
+    """Every cell as a sum of cells that no definition is used for; the relations used."""
+    m, n = A.shape
+    total, defining = _definitions(A)
+    used = np.zeros(m, bool)
+    is_left = defining < 0
+    settled = is_left.copy()
+    entries = np.arange(n)
+    sums = sparse.csr_array((is_left.astype(np.float64), (entries, entries)), shape=(n, n))
+    rows = defining[~is_left]
+    budget = _MOST_ENTRIES * (A.nnz + n)
+    while len(rows):
+        part = sparse.csr_array(A[rows])
+        waiting = np.asarray(abs(part).sign() @ (~settled).astype(np.int64))
+        # The total itself is the one cell that is still open.
+        ready = waiting == 1
+        if not ready.any() or sums.nnz > budget:
+            break
+        now = rows[ready]
+        cells = total[now]
+        own = sparse.csr_array(
+            (np.ones(len(now)), (np.arange(len(now)), cells)), shape=(len(now), n)
+        )
+        coefficient = np.asarray((part[ready] * own).sum(axis=1)).ravel()
+        parts = (part[ready] @ sums).multiply(-1.0 / coefficient[:, None])
+        place = sparse.csr_array(
+            (np.ones(len(now)), (cells, np.arange(len(now)))), shape=(n, len(now))
+        )
+        sums = sparse.csr_array(sums + place @ sparse.csr_array(parts))
+        used[now] = True
+        settled[cells] = True
+        rows = rows[~ready]
+    # Totals whose definition could not be used are left, too.
+    stuck = np.flatnonzero(~settled)
+    if len(stuck):
+        keep = sparse.csr_array((np.ones(len(stuck)), (stuck, stuck)), shape=(n, n))
+        sums = sparse.csr_array(sums + keep)
+    return sums, used
+
+
+def _definitions(A: Rows) -> tuple[Integers, Integers]:
+    """For each relation its total, and for each cell its shortest definition; -1 for none."""
+    m, n = A.shape
+    row = np.repeat(np.arange(m), np.diff(A.indptr))
+    negative = A.data < 0
+    minus = np.bincount(row[negative], minlength=m)
+    plus = np.bincount(row[~negative], minlength=m)
+    total = np.full(m, -1, np.int64)
+    only_plus = ~negative & (plus[row] == 1) & (minus[row] > 1)
+    total[row[only_plus]] = A.indices[only_plus]
+    only_minus = negative & (minus[row] == 1)
+    total[row[only_minus]] = A.indices[only_minus]
+    rows = np.flatnonzero(total >= 0)
+    longest_first = rows[np.argsort(-np.diff(A.indptr)[rows], kind="stable")]
+    defining = np.full(n, -1, np.int64)
+    defining[total[longest_first]] = longest_first
+    return total, defining
+
+
+class LinearPart:
+    """The cells outside networks that can move for an attacker.
+
+    Attributes:
+        cells: Their numbers.
+        column: For each cell of the table its place among them; -1 for others.
+        ends: All their upper ends, then all their lower ends.
+        relations: The relations among them.
+        sums: How each of them adds up from the cells that are left.
+        rest: Relations among the cells that are left.
+    """
+
+    def __init__(self, model: IntervalsModel, state: AttackerState):
+        structure = model.structure
+        movable = (state.capacity[0::2] > 0) | (state.capacity[1::2] > 0)
+        movable[state.cells] = True
+        self.cells = np.flatnonzero(movable & ~structure.in_network)
+        self.column = np.full(model.problem.cell_count, -1, np.int64)
+        self.column[self.cells] = np.arange(len(self.cells))
+        self.ends = np.concatenate([2 * self.cells, 2 * self.cells + 1])
+        part = sparse.csr_array(structure.A[:, self.cells])
+        rows = (np.diff(part.indptr) > 0) & structure.essential
+        self.relations = sparse.csr_array(part[np.flatnonzero(rows)])
+        found = Elimination.of(self.relations)
+        self.sums, self.rest = found.sums, found.rest
+
+
 Limit = tuple[float, Integers, Floats]
 """How far the cell gets, in units of the target; the ends that are charged, and how much."""
 
 
-class LimitProgramme(Protocol):
+class LimitLp(Protocol):
     """Answers one request after the other, each from where the last one ended."""
 
     def limit(self, number: int, capacity: Floats, unit: float) -> Limit | None:
@@ -42,20 +162,20 @@ def takes_dual_form(part: LinearPart) -> bool:
     return bool(part.sums.shape[1] < part.relations.shape[0])
 
 
-def limit_programme(
-    model: IntervalsModel, rival: Rival, part: LinearPart, *, moves: bool
-) -> LimitProgramme:
+def limit_lp(
+    model: IntervalsModel, state: AttackerState, part: LinearPart, *, moves: bool
+) -> LimitLp:
     """The smaller of the two forms.
 
     Args:
         model: The intervals problem.
-        rival: The attacker.
+        state: The attacker.
         part: The cells outside networks.
         moves: Do the capacities change from request to request?
     """
     if takes_dual_form(part):
-        return ChargeProgramme(model, rival, part, "primal" if moves else "dual")
-    return DeviationProgramme(rival, part)
+        return ChargeLp(model, state, part, "primal" if moves else "dual")
+    return DeviationLp(state, part)
 
 
 def _solved(lp: HighsModel, strategy: Strategy) -> LinearSolution | None:
@@ -79,14 +199,14 @@ def _snapped(numbers: Floats) -> Floats:
     return np.where(np.abs(near - numbers) < 1e-7, near, numbers)
 
 
-class DeviationProgramme:
+class DeviationLp:
     """The attacker's problem: the furthest deviation, in units of the target at hand.
 
     The multipliers of the relations give the charges d = e_s - A'g.
     """
 
-    def __init__(self, rival: Rival, part: LinearPart):
-        self._rival = rival
+    def __init__(self, state: AttackerState, part: LinearPart):
+        self._state = state
         self._part = part
         self._transposed = sparse.csr_array(part.relations.T)
         self._lp: HighsModel | None = None
@@ -95,9 +215,9 @@ class DeviationProgramme:
         """How far a request gets, in units, and the ends and charges that prove it."""
         part = self._part
         lp = self._lp = self._lp or self._start()
-        column, side = int(part.column[self._rival.cells[number]]), int(self._rival.sides[number])
-        room = np.minimum(capacity[part.ends] / unit, FAR)
-        upper, lower = room[: len(part.cells)], -room[len(part.cells) :]
+        column, side = int(part.column[self._state.cells[number]]), int(self._state.sides[number])
+        slack = np.minimum(capacity[part.ends] / unit, FAR)
+        upper, lower = slack[: len(part.cells)], -slack[len(part.cells) :]
         lower[column], upper[column] = -np.inf, np.inf
         lp.set_bounds(np.arange(len(part.cells)), lower, upper)
         here = np.array([column])
@@ -129,20 +249,22 @@ class DeviationProgramme:
         )
 
 
-class ChargeProgramme:
+class ChargeLp:
     """The dual of the attacker's problem: the cheapest charges d that bound a cell.
 
-    Costs are the rooms in units of the target at hand. The rows are only as many as cells are
+    Costs are the slacks in units of the target at hand. The rows are only as many as cells are
     left after totals have been eliminated, and d is the cut. From request to request and step
     to step the simplex method goes on from the last basis.
     """
 
-    def __init__(self, model: IntervalsModel, rival: Rival, part: LinearPart, strategy: Strategy):
-        self._rival = rival
+    def __init__(
+        self, model: IntervalsModel, state: AttackerState, part: LinearPart, strategy: Strategy
+    ):
+        self._state = state
         self._part = part
         self._strategy = strategy
         # No charge on what may move without end.
-        endless = np.isinf(rival.room[part.ends]) & ~model.is_free[part.ends]
+        endless = np.isinf(state.capacity[part.ends]) & ~model.is_free[part.ends]
         self._most = np.where(endless, 0.0, np.inf)
         self._lp: HighsModel | None = None
         self._own: Integers | None = None
@@ -165,13 +287,13 @@ class ChargeProgramme:
         return float(cost @ d), part.ends[charged], d[charged]
 
     def _turn(self, lp: HighsModel, number: int) -> Integers:
-        """Turn the programme to a request: its cell is charged one unit to be moved."""
+        """Turn the model to a request: its cell is charged one unit to be moved."""
         part = self._part
         if self._own is not None:
             lp.set_bounds(self._own, np.zeros(2), self._most[self._own])
-        column = int(part.column[self._rival.cells[number]])
+        column = int(part.column[self._state.cells[number]])
         self._own = np.array([column, len(part.cells) + column])
-        fixed = np.array([0.0, 1.0]) if self._rival.sides[number] > 0 else np.array([1.0, 0.0])
+        fixed = np.array([0.0, 1.0]) if self._state.sides[number] > 0 else np.array([1.0, 0.0])
         lp.set_bounds(self._own, fixed, fixed)
         return self._own
 

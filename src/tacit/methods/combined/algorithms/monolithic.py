@@ -1,156 +1,129 @@
-"""One mixed-integer programme with a table for every sensitive cell and side: a yardstick."""
+"""`monolithic`: one mixed-integer programme with a table for every sensitive cell and side.
+
+This is [KarlssonOlsson2015, (3.28)], a yardstick for small tables.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from tacit.clock import check_time
+from tacit.methods.combined.cuts import Master
 from tacit.methods.combined.heuristics.patterns import Patterns
-from tacit.methods.combined.limits import most_rooms
-from tacit.methods.combined.master import Master
-from tacit.methods.combined.search import Search
-from tacit.methods.intervals.algorithms.monolithic import refuse_too_large
-from tacit.methods.intervals.model import Rival
+from tacit.methods.combined.model import Search
+from tacit.methods.engine import turns
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.intervals.algorithms.monolithic import (
+    refuse_too_large,
+    table_bounds,
+    table_rows,
+)
 from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
-from tacit.tolerances import FAR
+from tacit.tolerances import FAR, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
+"""Larger models are refused: they would not be solved in any useful time."""
 
 
 def run(search: Search) -> None:
     """Solve the whole model at once."""
     refuse_too_large(search.model, _MOST_ENTRIES)
     patterns = Patterns(search)
-    patterns.first(seconds=0.1 * search.options.time_limit)
+    patterns.first(seconds=turns.COMBINED_PATTERN_MONOLITHIC * search.options.time_limit)
     if search.should_stop():
         return
-    compact = _Compact(search)
-    found = compact.solve(patterns)
+    found = _Compact(search, patterns).solve()
     search.iterations += 1
     if found.status == "infeasible":
         if search.best is None:
             search.nothing_better()
         return
     search.raise_bound(found.settled_bound, "solver")
-    if found.x is not None:
-        compact.offer(found.x, patterns)
 
 
 class _Compact:
     """Places, x, and behind them the deviations of one table after the other."""
 
-    def __init__(self, search: Search):
+    def __init__(self, search: Search, patterns: Patterns):
         self._search = search
-        # Its columns, links and other rows are wanted here, not its relaxation.
-        self._master = Master(search, most_rooms(search))
-        self._A = sparse.csr_array(search.model.structure.A[search.model.structure.essential])
-        rows, right = self._master.side_rows()
-        links = self._master.links(self._master.linkable())
-        self._blocks: list[sparse.csr_array[Any, Any]] = [rows, links]
-        self._low = [right, np.zeros(links.shape[0])]
-        self._high = [np.full(rows.shape[0], np.inf), np.full(links.shape[0], np.inf)]
-        self._bounds = [(self._master.lower, self._master.upper)]
-        self._start = self._master.size
-        for rival in search.model.rivals:
-            for number in range(len(rival.cells)):
-                self._add_table(rival, number)
+        self._patterns = patterns
+        model = search.model
+        # Its columns, links and steady rows are wanted here, not its cuts.
+        master = self._master = Master(search)
+        requests = [(state, at) for state in model.states for at in range(len(state.cells))]
+        n = model.problem.cell_count
+        self._size = master.size + n * len(requests)
+        links = master.links(master.linkable())
+        blocks = [
+            master.steady,
+            (links, np.zeros(links.shape[0]), np.full(links.shape[0], np.inf)),
+        ]
+        bounds = [(master.lower, master.upper)]
+        far = FAR * float(master.unit[0])
+        for place, (state, number) in enumerate(requests):
+            check_time()
+            low, high = table_bounds(model, state, number)
+            bounds.append((np.maximum(low, -far), np.minimum(high, far)))
+            start = master.size + n * place
+            blocks.append(table_rows(model, state, number, start, self._size))
+        self._rows: Rows = sparse.csr_array(sparse.vstack([self._wide(b) for b, _, _ in blocks]))
+        self._row_lower = np.concatenate([low for _, low, _ in blocks])
+        self._row_upper = np.concatenate([high for _, _, high in blocks])
+        self._lower = np.concatenate([low for low, _ in bounds])
+        self._upper = np.concatenate([high for _, high in bounds])
 
-    def _add_table(self, rival: Rival, number: int) -> None:
-        """A consistent table within the published rooms that gets as far as asked."""
-        model = self._search.model
-        n, start = model.problem.cell_count, self._start
-        cell, side = int(rival.cells[number]), float(rival.sides[number])
-        far = FAR * float(self._master.unit[0])
-        known = np.minimum(np.where(model.is_free, rival.room, 0.0), far)
-        high, low = known[0::2].copy(), known[1::2].copy()
-        # The asked cell is judged by what everyone knows of it.
-        if rival.attacker.reopened(model.problem)[cell]:
-            high[cell], low[cell] = np.minimum(model.widest()[2 * cell : 2 * cell + 2], far)
-        self._bounds.append((-low, high))
-        ends = np.flatnonzero(model.is_free)
-        row = np.arange(len(ends))
-        within = sparse.csr_array(
-            (
-                np.concatenate([np.ones(len(ends)), np.where(ends % 2 == 0, -1.0, 1.0)]),
-                (np.concatenate([row, row]), np.concatenate([ends, start + ends // 2])),
-            ),
-            shape=(len(ends), start + n),
-        )
-        empty = sparse.csr_array((self._A.shape[0], start))
-        relations = sparse.csr_array(sparse.hstack([empty, self._A]))
-        place = int(rival.place[number])
-        asked = np.zeros((1, start + n))
-        asked[0, start + cell] = side
-        if place >= 0:
-            asked[0, place] = -1.0
-        target = float(rival.level[number]) if place < 0 else 0.0
-        self._blocks += [relations, within, sparse.csr_array(asked)]
-        self._low += [np.zeros(self._A.shape[0]), np.zeros(len(ends)), np.array([target])]
-        self._high += [np.zeros(self._A.shape[0]), np.full(len(ends) + 1, np.inf)]
-        self._start += n
+    def _wide(self, rows: Rows) -> Rows:
+        shape = (rows.shape[0], self._size)
+        return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
 
-    def solve(self, patterns: Patterns) -> WholeSolution:
+    def solve(self) -> WholeSolution:
         """Solve the model; solutions and bounds go to the search."""
         search, master = self._search, self._master
-        total = self._start
-        unit = np.full(total, master.unit[0])
+        unit = np.full(self._size, master.unit[0])
         unit[: master.size] = master.unit
-        rows = sparse.csr_array(
-            sparse.vstack(
-                [
-                    sparse.csr_array((b.data, b.indices, b.indptr), shape=(b.shape[0], total))
-                    for b in self._blocks
-                ]
-            )
-        )
-        scale = np.asarray(abs(rows * unit[None, :]).max(axis=1).todense()).ravel()
-        scale = np.maximum(scale, 1e-300)
-        lower = np.concatenate([low for low, _ in self._bounds])
-        upper = np.concatenate([high for _, high in self._bounds])
-        cost = np.zeros(total)
+        part = sparse.csr_array(self._rows.multiply(unit[None, :]))
+        scale = np.maximum(np.asarray(abs(part).max(axis=1).todense()).ravel(), 1e-300)
+        cost = np.zeros(self._size)
         cost[: master.size] = master.cost * master.unit / master.price
-        columns = np.arange(total)
-        whole = (columns >= search.model.size) & (columns < master.size)
+        columns = np.arange(self._size)
+        is_x = (columns >= search.model.size) & (columns < master.size)
         mip = HighsMip(
-            sparse.csr_array(rows.multiply(unit[None, :]).multiply(1 / scale[:, None])),
-            row_lower=np.concatenate(self._low) / scale,
-            row_upper=np.concatenate(self._high) / scale,
-            lower=lower / unit,
-            upper=upper / unit,
+            sparse.csr_array(part.multiply(1 / scale[:, None])),
+            row_lower=self._row_lower / scale,
+            row_upper=self._row_upper / scale,
+            lower=self._lower / unit,
+            upper=self._upper / unit,
             cost=cost,
-            whole=whole,
+            whole=is_x,
             offset=search.model.base / master.price,
             seed=search.options.seed,
             # Loose tolerances let cells move that are not suppressed.
-            tolerance=1e-9,
+            tolerance=SOLVER_EXACT,
         )
         start = None
         if search.best is not None:
-            start = np.full(total, np.nan)
-            start[whole] = search.model.suppressed(search.best)[master.choices]
+            start = np.full(self._size, np.nan)
+            start[is_x] = search.model.suppressed(search.best)[master.choices]
 
         def watch(so_far: WholeSolution) -> bool:
             if so_far.x is not None:
-                self.offer(so_far.x * unit, patterns)
+                self._offer(so_far.x[is_x])
             search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
             return search.should_stop()
 
         found = mip.minimise(
             seconds=search.seconds_left, gap=0.5 * search.options.gap, start=start, watch=watch
         )
+        if found.x is not None:
+            self._offer(found.x[is_x])
         return WholeSolution(
-            found.status,
-            None if found.x is None else found.x * unit,
-            found.objective * master.price,
-            found.bound * master.price,
+            found.status, found.x, found.objective * master.price, found.bound * master.price
         )
 
-    def offer(self, x: Floats, patterns: Patterns) -> None:
+    def _offer(self, x: Floats) -> None:
         """Offer the narrowest intervals of the cells that a vector of the model suppresses."""
-        model, master = self._search.model, self._master
-        pattern = model.is_always.copy()
-        pattern[master.choices] = x[model.size : master.size] > 0.5
-        patterns.mend(pattern, pattern.astype(np.float64))
+        pattern = self._search.model.is_always.copy()
+        pattern[self._master.choices] = x > 0.5
+        self._patterns.mend(pattern, pattern.astype(np.float64))

@@ -11,10 +11,11 @@ import contextlib
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.combined.search import Search
-from tacit.methods.intervals.algorithms.auto import run as auto
+from tacit.methods.combined.model import Search
+from tacit.methods.engine import turns
+from tacit.methods.intervals.algorithms import auto
+from tacit.methods.intervals.model import Quiet
 from tacit.methods.intervals.options import EndsOptions
-from tacit.methods.intervals.search import Quiet
 from tacit.methods.suppress.cleanup import clean_up
 from tacit.methods.suppress.construct import Constructor
 from tacit.methods.suppress.exact import auto as suppress
@@ -90,7 +91,7 @@ class Patterns:
             safe = constructor.construct(start, guide, cost)
             if safe is None:
                 continue
-            seconds = 0.1 * self._search.options.time_limit
+            seconds = turns.COMBINED_CLEAN_UP * self._search.options.time_limit
             self.polish(clean_up(inner, safe, guide, seconds=seconds))
             return
 
@@ -117,7 +118,7 @@ class Patterns:
         )
         part = search.within(search.model.restricted(pattern), options)
         try:
-            auto(part)
+            auto.run(part)
             part.confirm()
         except SolverError:
             return

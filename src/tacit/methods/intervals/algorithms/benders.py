@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from tacit.methods.intervals.cuts import Master
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.master import Master
-from tacit.methods.intervals.search import Search
+from tacit.methods.intervals.model import Search
 
 
 def run(search: Search) -> None:
-    """Cuts at the relaxation's optimum (paper 000, section 4)."""
+    """Cut until the optimum is safe."""
     surroundings = Surroundings(search)
     surroundings.first()
-    master = Master(search, purge=False)
+    master = Master(search, purges=False)
     while not search.should_stop():
         search.iterations += 1
-        search.raise_bound(master.solve())
-        search.vertex = master.point
+        search.raise_bound(master.minimise())
+        search.vertex = master.x
         if search.should_stop():
             return
-        found = surroundings.separation.approach(master.point)
+        found = surroundings.separation.approach(master.x)
         added = master.add(found.rows, found.right)
         if added == 0 or found.walked == 0:
-            search.offer(master.point)
+            search.offer(master.x)
             search.confirm()
             return

@@ -1,20 +1,21 @@
-"""One linear programme with a table for every sensitive cell and side (paper 000, (3))."""
+"""`monolithic`: one linear programme with a table for every sensitive cell and side.
+
+This is [CastroVia2016, (3)], attackers and sliding levels included.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.clock import check_time
-from tacit.errors import InputError
+from tacit.errors import InputError, SolverError
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.master import usual_price
-from tacit.methods.intervals.model import IntervalsModel, Rival
-from tacit.methods.intervals.search import Search
+from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
 from tacit.problem import Floats
-from tacit.solver.highs import HighsModel
 
 _MOST_ENTRIES = 100_000_000
 """Larger models are refused: they would not fit into the memory of usual machines."""
@@ -22,41 +23,26 @@ _MOST_ENTRIES = 100_000_000
 
 def run(search: Search) -> None:
     """Solve the whole model at once."""
-    refuse_too_large(search.model, _MOST_ENTRIES)
+    model = search.model
+    refuse_too_large(model, _MOST_ENTRIES)
     Surroundings(search).first()
     if search.should_stop():
         return
-    model = search.model
-    compact = _Compact(model)
-    lp = HighsModel(
-        compact.rows(),
-        row_lower=compact.right / compact.unit,
-        row_upper=compact.most / compact.unit,
-        lower=compact.lower / compact.unit,
-        upper=compact.upper / compact.unit,
-        cost=compact.cost / compact.price,
-        tolerance=1e-8,
-    )
-    for name, setting in (
-        ("presolve", "on"),
-        ("time_limit", search.seconds_left),
-        ("random_seed", search.options.seed),
-        ("simplex_iteration_limit", 2**31 - 1),
-    ):
-        lp.set_option(name, setting)
-    solution = lp.solve(cold=True, strategy="dual")
+    compact = _Compact(search)
     search.iterations += 1
-    if solution.status != "optimal":
+    try:
+        is_solved = compact.solve(search.cutoff)
+    except SolverError:
         return
-    point = solution.x[: model.size] * compact.unit
-    search.offer(np.clip(point, model.lower, np.maximum(model.upper, model.lower)))
-    search.confirm()
-    search.raise_bound(compact.proven(solution.row_dual * compact.price, search.cutoff))
+    if is_solved:
+        search.offer(compact.x[: model.size])
+        search.confirm()
+        search.raise_bound(compact.bound)
 
 
 def refuse_too_large(model: IntervalsModel, most: int) -> None:
     """Refuse a table whose compact model would have more entries than this."""
-    requests = sum(len(rival.cells) for rival in model.rivals)
+    requests = sum(len(state.cells) for state in model.states)
     entries = requests * (model.structure.A.nnz + 4 * model.problem.cell_count)
     if entries > most:
         raise InputError(
@@ -65,111 +51,100 @@ def refuse_too_large(model: IntervalsModel, most: int) -> None:
         )
 
 
-class _Compact:
-    """The model (3), attackers and sliding levels included.
+def table_bounds(model: IntervalsModel, state: AttackerState, number: int) -> tuple[Floats, Floats]:
+    """How far below and above its values the table of a request may lie for an attacker."""
+    known = np.where(model.is_free | model.is_withheld, state.capacity, 0.0)
+    cell = int(state.cells[number])
+    # The asked cell is judged by what everyone knows of it.
+    if state.attacker.reopened(model.problem)[cell]:
+        known[2 * cell : 2 * cell + 2] = model.widest()[2 * cell : 2 * cell + 2]
+    return -known[1::2], known[0::2]
 
-    After the places of the point come the deviations of one table after the other.
+
+def table_rows(
+    model: IntervalsModel, state: AttackerState, number: int, start: int, width: int
+) -> tuple[Rows, Floats, Floats]:
+    """A consistent table within the published slacks that gets as far as asked.
+
+    Args:
+        model: The intervals problem.
+        state: The attacker.
+        number: The request.
+        start: The column of the table's first cell; points come first.
+        width: The number of columns.
+
+    Returns:
+        The rows, and between what they lie.
     """
+    A = sparse.coo_array(model.structure.A[model.structure.essential])
+    ends = np.flatnonzero(model.is_free)
+    own = A.shape[0] + np.arange(len(ends))
+    count = A.shape[0] + len(ends) + 1
+    column, place = start + int(state.cells[number]), int(state.place[number])
+    asked = [column] if place < 0 else [column, place]
+    entries = (
+        np.concatenate(
+            [
+                A.data,
+                np.ones(len(ends)),
+                np.where(ends % 2 == 0, -1.0, 1.0),
+                [float(state.sides[number]), -1.0][: len(asked)],
+            ]
+        ),
+        (
+            np.concatenate([A.row, own, own, np.full(len(asked), count - 1)]),
+            np.concatenate([start + A.col, ends, start + ends // 2, asked]),
+        ),
+    )
+    lower, upper = np.zeros(count), np.full(count, np.inf)
+    lower[-1] = state.level[number] if place < 0 else 0.0
+    upper[: A.shape[0]] = 0.0
+    return sparse.csr_array(entries, shape=(count, width)), lower, upper
 
-    def __init__(self, model: IntervalsModel):
-        self._model = model
-        self._A = sparse.csr_array(model.structure.A[model.structure.essential])
-        n = model.problem.cell_count
-        count = sum(len(rival.cells) for rival in model.rivals)
-        self.cost = np.concatenate([model.weight, np.zeros(n * count)])
-        lower, upper = [model.lower], [model.upper]
-        for rival in model.rivals:
-            known = np.where(model.is_free | model.is_withheld, rival.room, 0.0)
-            for cell in rival.cells.tolist():
-                check_time()
-                high, low = known[0::2].copy(), known[1::2].copy()
-                # The asked cell is judged by what everyone knows of it.
-                own = rival.attacker.reopened(model.problem)[cell]
-                if own:
-                    high[cell], low[cell] = model.widest()[2 * cell : 2 * cell + 2]
-                lower.append(-low)
-                upper.append(high)
-        self.lower, self.upper = np.concatenate(lower), np.concatenate(upper)
-        levels = np.concatenate([rival.level for rival in model.rivals] + [model.right])
-        positive = levels[levels > 0]
-        self.unit = float(np.median(positive)) if len(positive) else 1.0
-        self.price = usual_price(model.weight)
-        self.right, self.most = np.zeros(0), np.zeros(0)
-        self._rows: sparse.csr_array[Any, Any] | None = None
 
-    def rows(self) -> sparse.csr_array[Any, Any]:
-        """All rows; `right` and `most` are their sides."""
-        if self._rows is not None:
-            return self._rows
-        model = self._model
-        width = len(self.cost)
-        rest = sparse.csr_array((model.rows.shape[0], width - model.size))
-        blocks = [sparse.csr_array(sparse.hstack([model.rows, rest]))]
-        right = [model.right]
-        most = [np.full(len(model.right), np.inf)]
-        start = model.size
-        n, m = model.problem.cell_count, self._A.shape[0]
-        for rival in model.rivals:
-            for number in range(len(rival.cells)):
-                check_time()
-                block, target = self._table(rival, number, start, width)
-                blocks.append(block)
-                right.append(np.concatenate([np.zeros(block.shape[0] - 1), [target]]))
-                free = np.full(block.shape[0], np.inf)
-                free[:m] = 0.0
-                most.append(free)
-                start += n
-        self.right, self.most = np.concatenate(right), np.concatenate(most)
-        self._rows = sparse.csr_array(sparse.vstack(blocks))
-        return self._rows
+class _Compact(Relaxation):
+    """The places of a point, and behind them the deviations of one table after the other."""
 
-    def _table(
-        self, rival: Rival, number: int, start: int, width: int
-    ) -> tuple[sparse.csr_array[Any, Any], float]:
-        """A consistent table within the published rooms that gets as far as asked."""
-        model = self._model
-        n = model.problem.cell_count
-        ends = np.flatnonzero(model.is_free)
-        sign = np.where(ends % 2 == 0, -1.0, 1.0)
-        own = np.arange(len(ends))
-        within = sparse.csr_array(
-            (
-                np.concatenate([np.ones(len(ends)), sign]),
-                (np.concatenate([own, own]), np.concatenate([ends, start + ends // 2])),
-            ),
-            shape=(len(ends), width),
+    def __init__(self, search: Search):
+        model = search.model
+        n, unit = model.problem.cell_count, model.usual_level
+        requests = [(state, at) for state in model.states for at in range(len(state.cells))]
+        # No deviation leaves the slacks of a point that is no dearer than the best.
+        most, weight = model.upper[: model.cell_ends].copy(), model.weight[: model.cell_ends]
+        costly = weight > 0
+        most[costly] = np.minimum(most[costly], (1 + 1e-9) * search.cutoff / weight[costly])
+        most = np.where(model.is_free, most, np.inf)
+        bounds = [(model.lower, model.upper)]
+        for state, number in requests:
+            check_time()
+            low, high = table_bounds(model, state, number)
+            bounds.append((np.maximum(low, -most[1::2]), np.minimum(high, most[0::2])))
+        cost = np.concatenate([model.weight, np.zeros(n * len(requests))])
+        super().__init__(
+            cost,
+            np.concatenate([low for low, _ in bounds]),
+            np.concatenate([high for _, high in bounds]),
+            unit=unit,
+            price=usual_price(model.weight * unit),
+            seed=search.options.seed,
         )
-        A = self._A.tocoo()
-        relations = sparse.csr_array(
-            (A.data, (A.row, start + A.col)), shape=(self._A.shape[0], width)
+        points: Rows = sparse.csr_array(
+            (model.rows.data, model.rows.indices, model.rows.indptr),
+            shape=(model.rows.shape[0], len(cost)),
         )
-        column, side = start + int(rival.cells[number]), float(rival.sides[number])
-        place = int(rival.place[number])
-        columns, data = ([column], [side]) if place < 0 else ([place, column], [-1.0, side])
-        asked = sparse.csr_array(
-            (np.array(data), (np.zeros(len(data), np.int64), np.array(columns))), shape=(1, width)
+        blocks = [(points, model.right, np.full(len(model.right), np.inf))]
+        for place, (state, number) in enumerate(requests):
+            check_time()
+            blocks.append(table_rows(model, state, number, model.size + n * place, len(cost)))
+        rows, lower, upper = zip(*blocks, strict=True)
+        self.add_steady(
+            sparse.csr_array(sparse.vstack(rows)), np.concatenate(lower), np.concatenate(upper)
         )
-        assert start + n <= width
-        target = float(rival.level[number]) if place < 0 else 0.0
-        return sparse.csr_array(sparse.vstack([relations, within, asked])), target
-
-    def proven(self, prices: Floats, cutoff: float) -> float:
-        """The bound that row prices prove, recomputed outside the solver."""
-        rows = self.rows()
-        equal = self.most == self.right
-        prices = np.where(equal, prices, np.maximum(prices, 0.0))
-        reduced = self.cost - rows.T @ prices
-        lower, upper = self.lower.copy(), self.upper.copy()
-        costly = np.flatnonzero(self.cost > 0)
-        upper[costly] = np.minimum(upper[costly], cutoff / self.cost[costly])
-        # No deviation leaves the rooms of a point that is no dearer than the best.
-        tables = lower[self._model.size :].reshape(-1, self._model.problem.cell_count)
-        most = upper[: self._model.cell_ends]
-        free = self._model.is_free
-        tables_upper = upper[self._model.size :].reshape(tables.shape)
-        np.minimum(tables_upper, np.where(free[0::2], most[0::2], np.inf), out=tables_upper)
-        np.maximum(tables, np.where(free[1::2], -most[1::2], -np.inf), out=tables)
-        room = np.where(reduced > 0, lower, upper)
-        # On a column without bound, a price is rounding.
-        used = np.isfinite(room) & (reduced != 0)
-        return float(prices @ self.right + reduced[used] @ room[used])
+        # One large model, which is solved once.
+        for name, setting in (
+            ("presolve", "on"),
+            ("simplex_iteration_limit", 2**31 - 1),
+            ("primal_feasibility_tolerance", 1e-8),
+            ("dual_feasibility_tolerance", 1e-8),
+        ):
+            self._lp.set_option(name, setting)
