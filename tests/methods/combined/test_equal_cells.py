@@ -83,7 +83,7 @@ def test_attackers_who_know_one_of_several_equal_cells(seed: int, kind: str) -> 
     assert_optimal(seed, problem, attackers=(Attacker.external(), knows))
 
 
-@settings(max_examples=15)
+@settings(max_examples=9)
 @given(SEEDS, st.sampled_from(KINDS), st.sampled_from(["auto", "benders", "monolithic"]))
 def test_with_and_without_merging(seed: int, kind: str, algorithm: str) -> None:
     """Whatever the algorithm, merging changes neither status nor cost nor messages."""

@@ -22,6 +22,7 @@ def test_mixed_cuts_are_sought_as_long_as_there_is_time(monkeypatch: pytest.Monk
     began = hand.at
     outcome = combined(NETWORK, time_limit=LIMIT, gap=0.0)
     assert hand.at - began <= LATEST
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 
@@ -32,4 +33,5 @@ def test_a_search_whose_time_is_up_gets_none_back(monkeypatch: pytest.MonkeyPatc
     slow(monkeypatch, hand, Separation, "approach", 2.0)
     outcome = combined(NETWORK, time_limit=LIMIT, gap=0.0)
     assert outcome.stopped_by == "time"
+    assert outcome.audit is not None
     assert outcome.audit.safe

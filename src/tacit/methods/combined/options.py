@@ -72,7 +72,7 @@ def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Fl
     except (TypeError, ValueError):
         raise InputError(WRONG_WIDTH) from None
     if given.shape not in ((), (problem.cell_count,)):
-        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one a cell")
+        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one per cell")
     # `not >=` also refuses NaN.
     if not (given >= 0).all() or not np.isfinite(given).all():
         raise InputError(WRONG_WIDTH)

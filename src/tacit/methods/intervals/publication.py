@@ -261,6 +261,6 @@ def _reason(model: IntervalsModel, cell: int, levels: str) -> str:
             f"that its {levels} level is out of reach"
         )
     return (
-        "the bounds of the cells that may become intervals leave too little room for its "
+        "the bounds of the cells that may become intervals leave too little slack for its "
         f"{levels} level"
     )

@@ -136,7 +136,7 @@ def _withheld(problem: Problem, options: IntervalsOptions) -> Booleans:
     """Cells that are not published: those outside H of [CastroVia2016]."""
     if options.published is not None:
         inside = cell_mask(problem, options.published, "published")
-        # What must be published is known to everyone: F of the paper.
+        # What must be published is known to everyone: F of [CastroVia2016].
         return np.asarray(~inside & ~problem.must_publish)
     if options.withheld is None:
         return np.zeros(problem.cell_count, bool)
