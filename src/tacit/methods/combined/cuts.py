@@ -36,7 +36,7 @@ from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
 from tacit.methods.intervals.model import AttackerState
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import FAR, FAR_IN_FLOWS
+from tacit.tolerances import FAR, FAR_IN_FLOWS, NEGLIGIBLE, ROUNDING_NOISE, SOLVER, VIOLATED
 
 _PATIENCE = 3
 """Rounds after which a cut that was never tight leaves the relaxation, for the first time."""
@@ -44,8 +44,6 @@ _TURNS = 3
 """How often the relaxation is solved at once, with more links each time."""
 _MOST_BRIDGELESS = 1000
 """So many bridgeless rows are added at once."""
-_LINKED = 1e-6
-"""A slack that goes beyond its x by more than this share is linked to it."""
 _ALONE = 1e-4
 """A cell whose x exceeds those of all others in a relation by more than this is alone there."""
 _VIOLATION = 1e-4
@@ -78,7 +76,7 @@ class Master(Relaxation):
         count = len(self.choices)
         cost = np.concatenate([model.weight, model.suppress_weight[self.choices]])
         unit = np.ones(model.size + count)
-        unit[: model.size] = _usual_level(model)
+        unit[: model.size] = model.usual_level
         super().__init__(
             cost,
             np.concatenate([model.lower, np.zeros(count)]),
@@ -188,7 +186,7 @@ class Master(Relaxation):
         ends = self.linkable()
         ends = ends[~self._is_linked[ends]]
         beyond = self.x[ends] / self.upper[ends] - self.x[self.columns[ends // 2]]
-        ends = ends[beyond > _LINKED]
+        ends = ends[beyond > VIOLATED]
         if len(ends):
             self._is_linked[ends] = True
             self.add_steady(self.links(ends), np.zeros(len(ends)))
@@ -227,12 +225,12 @@ class Master(Relaxation):
         slack = self._search.objective - bound
         if not np.isfinite(slack) or self.infeasible:
             return 0
-        slack = max(slack, 0.0) + 1e-7 * (1.0 + abs(bound))
+        slack = max(slack, 0.0) + SOLVER * (1.0 + abs(bound))
         lower, upper = self.lower.copy(), self.upper.copy()
         rising = np.flatnonzero(self.reduced > 0)
         upper[rising] = np.minimum(upper[rising], lower[rising] + slack / self.reduced[rising])
         x = np.arange(self._model.size, self.size)
-        upper[x] = np.where(upper[x] < 1 - 1e-9, lower[x], 1.0)
+        upper[x] = np.where(upper[x] < 1 - ROUNDING_NOISE, lower[x], 1.0)
         into = (self.reduced[x] < -slack) & (upper[x] > 0)
         lower[x] = np.where(into, 1.0, lower[x])
         shut = np.zeros(self._model.problem.cell_count, bool)
@@ -249,12 +247,6 @@ class Master(Relaxation):
 def _wider(rows: Rows, columns: int) -> Rows:
     """The same rows with more columns, which are empty."""
     return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=(rows.shape[0], columns))
-
-
-def _usual_level(model: CombinedModel) -> float:
-    problem = model.problem
-    levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
-    return float(np.median(levels[levels > 0])) if (levels > 0).any() else 1.0
 
 
 def _most_slacks(search: Search) -> Floats:
@@ -396,7 +388,7 @@ class MixedSeparation:
         share = np.where(always, 1.0, x[cells])
         best, settled, rest, count = np.inf, -1, level, 0
         # Cells whose slack is no less than all they can give may be counted in full.
-        order = np.flatnonzero((share > _FULLY) & (slack >= full * (1 - 1e-9)))
+        order = np.flatnonzero((share > _FULLY) & (slack >= full * (1 - ROUNDING_NOISE)))
         order = order[np.lexsort((cells[order], -share[order]))]
         needed = int(always[order].sum())
         order = np.concatenate([order[always[order]], order[~always[order]]])
@@ -405,14 +397,14 @@ class MixedSeparation:
             if count >= needed:
                 term = np.minimum(slack, np.minimum(full, rest) * share)
                 met = float(term[left].sum()) / rest
-                if met < best - 1e-9:
+                if met < best - ROUNDING_NOISE:
                     best, settled = met, count
             if count == len(order):
                 break
             rest -= full[order[count]]
             left[order[count]] = False
             count += 1
-            if rest <= 1e-6 * level:
+            if rest <= NEGLIGIBLE * level:
                 break
         if best > 1 - _VIOLATION:
             return None

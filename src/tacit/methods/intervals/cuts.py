@@ -24,11 +24,11 @@ from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
-from tacit.methods.intervals.linear_part import VIOLATION, LinearPart, limit_lp
+from tacit.methods.intervals.linear_part import LinearPart, limit_lp
 from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
-from tacit.tolerances import FAR_IN_FLOWS
+from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT
 
 _DEAREST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
@@ -222,7 +222,7 @@ class Separation:
             way.targets[flows],
             way.inner_targets[flows],
             begin,
-            VIOLATION,
+            SAME_AMOUNT,
             _STEPS if way.is_open else 1,
         )
         row = np.repeat(np.arange(len(owner)), np.diff(pointer))
@@ -329,7 +329,7 @@ class _LinearWalk:
             capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
             lp = self._standing if step == 0 else self._walking
             answer = lp.limit(number, capacity, wanted)
-            if answer is None or answer[0] >= 1 - VIOLATION:
+            if answer is None or answer[0] >= 1 - SAME_AMOUNT:
                 return share
             _, ends, charge = answer
             row = np.zeros(len(ends), np.int64)

@@ -25,12 +25,10 @@ from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.intervals.model import AttackerState, IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, Strategy
-from tacit.tolerances import FAR
+from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 40
 """Eliminated totals may take so many times the entries of the relations."""
-VIOLATION = 1e-7
-"""A request is met when it misses its target by at most this share."""
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
@@ -53,7 +51,7 @@ class Elimination:
         """Eliminate totals from relations."""
         sums, used = _substituted(A)
         rest = sparse.csr_array(A[~used] @ sums)
-        rest.data[np.abs(rest.data) < 1e-9] = 0.0
+        rest.data[np.abs(rest.data) < ROUNDING_NOISE] = 0.0
         rest.eliminate_zeros()
         left = np.flatnonzero(np.diff(sparse.csc_array(sums).indptr) > 0)
         rest = sparse.csr_array(rest[np.diff(rest.indptr) > 0])
@@ -196,7 +194,7 @@ def _solved(lp: HighsModel, strategy: Strategy) -> LinearSolution | None:
 def _snapped(numbers: Floats) -> Floats:
     """Numbers moved to the fractions they stand for."""
     near = np.rint(numbers * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - numbers) < 1e-7, near, numbers)
+    return np.where(np.abs(near - numbers) < SOLVER, near, numbers)
 
 
 class DeviationLp:
@@ -245,7 +243,7 @@ class DeviationLp:
             row_upper=zeros,
             lower=nothing,
             upper=nothing,
-            tolerance=VIOLATION,
+            tolerance=SOLVER,
         )
 
 
@@ -307,5 +305,5 @@ class ChargeLp:
             row_upper=zeros,
             lower=np.concatenate([np.zeros(len(part.ends)), np.full(rest, -np.inf)]),
             upper=np.concatenate([self._most, np.full(rest, np.inf)]),
-            tolerance=VIOLATION,
+            tolerance=SOLVER,
         )

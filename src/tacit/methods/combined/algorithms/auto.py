@@ -16,9 +16,8 @@ from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.linear_part import LinearPart, takes_dual_form
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import WholeSolution
+from tacit.tolerances import ROUNDING_NOISE, VIOLATED
 
-_TIGHT = 1e-6
-"""Cuts that the last optimum meets by at most this share are handed on."""
 _PULL = 0.5
 """The share of the way that the vector inside follows the last optimum."""
 _WIDER = 1.1
@@ -128,7 +127,7 @@ class Narrowest:
             if added == 0 or found.walked == 0 or missing <= close:
                 break
         slack = master.pool.matrix @ master.x - master.pool.right
-        tight = slack <= _TIGHT * np.maximum(np.abs(master.pool.right), 1e-300)
+        tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), 1e-300)
         places = np.flatnonzero(tight)
         self.rows, self.right = master.pool.rows(places), master.pool.right[places]
 
@@ -257,7 +256,7 @@ def _stalls(history: list[float], objective: float) -> bool:
         return False
     bound = history[-1]
     open_gap = min(objective, 2 * abs(bound)) - bound
-    return bound - history[-1 - _WINDOW] < _LEAST_GAIN * max(open_gap, 1e-9 * abs(bound))
+    return bound - history[-1 - _WINDOW] < _LEAST_GAIN * max(open_gap, ROUNDING_NOISE * abs(bound))
 
 
 class Rounds:

@@ -22,6 +22,7 @@ from tacit.methods.suppress.exact import auto as suppress
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.search import Search as SuppressSearch
 from tacit.problem import Booleans, Floats, Problem
+from tacit.tolerances import ROUNDING_NOISE
 
 _COMPLETE_GAP = 1e-3
 """How exactly complete suppression is solved."""
@@ -106,7 +107,7 @@ class Patterns:
         """Offer the narrowest intervals of a safe pattern."""
         search = self._search
         pattern = pattern | search.model.is_always
-        gap = max(min(_ROUGHEST, 0.1 * search.gap), 0.2 * search.options.gap, 1e-9)
+        gap = max(min(_ROUGHEST, 0.1 * search.gap), 0.2 * search.options.gap, ROUNDING_NOISE)
         key = np.packbits(pattern).tobytes()
         if self._known.get(key, np.inf) <= 2 * gap or search.out_of_time():
             return

@@ -16,9 +16,12 @@ from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
 from tacit.problem import Floats
+from tacit.tolerances import ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 100_000_000
 """Larger models are refused: they would not fit into the memory of usual machines."""
+_TOLERANCE = 0.1 * SOLVER
+"""Slacks of one table add up over many relations."""
 
 
 def run(search: Search) -> None:
@@ -112,7 +115,9 @@ class _Compact(Relaxation):
         # No deviation leaves the slacks of a point that is no dearer than the best.
         most, weight = model.upper[: model.cell_ends].copy(), model.weight[: model.cell_ends]
         costly = weight > 0
-        most[costly] = np.minimum(most[costly], (1 + 1e-9) * search.cutoff / weight[costly])
+        most[costly] = np.minimum(
+            most[costly], (1 + ROUNDING_NOISE) * search.cutoff / weight[costly]
+        )
         most = np.where(model.is_free, most, np.inf)
         bounds = [(model.lower, model.upper)]
         for state, number in requests:
@@ -144,7 +149,7 @@ class _Compact(Relaxation):
         for name, setting in (
             ("presolve", "on"),
             ("simplex_iteration_limit", 2**31 - 1),
-            ("primal_feasibility_tolerance", 1e-8),
-            ("dual_feasibility_tolerance", 1e-8),
+            ("primal_feasibility_tolerance", _TOLERANCE),
+            ("dual_feasibility_tolerance", _TOLERANCE),
         ):
             self._lp.set_option(name, setting)

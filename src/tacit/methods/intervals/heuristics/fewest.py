@@ -16,9 +16,8 @@ from tacit.methods.intervals.algorithms import auto
 from tacit.methods.intervals.cuts import Master, Separation
 from tacit.methods.intervals.model import Search
 from tacit.problem import Booleans
+from tacit.tolerances import ROUNDING_NOISE
 
-_SAME = 1e-9
-"""Costs that differ by at most this share are the same."""
 _CLOSER = 0.2
 """The share of the open gap to which the problem is solved again."""
 _NARROW = 1e-3
@@ -61,7 +60,7 @@ def _solve_again(search: Search, cells: Booleans) -> bool:
     if not (before & ~cells).any():
         return False
     model = search.model.restricted(cells)
-    gap = _CLOSER * max(search.gap, 5 * _SAME)
+    gap = _CLOSER * max(search.gap, 5 * ROUNDING_NOISE)
     options = search.options.replace(time_limit=max(search.seconds_left, 1e-3), gap=gap)
     part = search.within(model, options)
     try:
@@ -73,7 +72,7 @@ def _solve_again(search: Search, cells: Booleans) -> bool:
         return False
     objective = search.model.objective(part.best)
     fewer = search.closable(part.best).sum() < before.sum()
-    if not fewer or objective > search.objective + _SAME * abs(search.objective):
+    if not fewer or objective > search.objective + ROUNDING_NOISE * abs(search.objective):
         return False
     search.best = part.best
     if objective < search.objective:
@@ -92,11 +91,11 @@ def _lighter(search: Search, number: int) -> Booleans | None:
     width = np.maximum(best[0::2] + best[1::2], search.negligible)
     chance = np.random.default_rng([search.options.seed, number])
     cost = (1 + _UNEVEN * chance.random(len(width))) * (search.smallest / width)
-    cost[~opened] = _SAME * float(cost[opened].min(initial=1.0))
+    cost[~opened] = ROUNDING_NOISE * float(cost[opened].min(initial=1.0))
     model.weight[:ends] = np.where(model.is_free, np.repeat(cost, 2), 0.0)
     most = float(paid[:ends] @ np.where(paid[:ends] > 0, best, 0.0))
     model.rows = sparse.csr_array(sparse.vstack([model.rows, sparse.csr_array(-paid[None, :])]))
-    model.right = np.append(model.right, -most * (1 + _SAME))
+    model.right = np.append(model.right, -most * (1 + ROUNDING_NOISE))
     part = search.within(model, search.options.replace(time_limit=max(search.seconds_left, 1e-3)))
     inside = model.with_reaches(best)
     try:

@@ -17,7 +17,7 @@ from tacit.methods.intervals.linear_part import LinearPart
 from tacit.methods.intervals.model import AttackerState, IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import FAR, NEGLIGIBLE_MOVE, SOLVER
+from tacit.tolerances import FAR, NEGLIGIBLE, NEGLIGIBLE_MOVE, SOLVER
 
 
 class Repair:
@@ -87,7 +87,7 @@ class Repair:
         positive = weight[weight > 0]
         middle = float(np.median(positive)) if len(positive) else 1.0
         # What costs nothing is not opened for nothing, either.
-        cost = np.maximum(weight / middle, 1e-6)
+        cost = np.maximum(weight / middle, NEGLIGIBLE)
         return HighsModel(
             sparse.csr_array(sparse.hstack([A, A, -A])),
             row_lower=zeros,
