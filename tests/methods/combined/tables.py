@@ -1,7 +1,7 @@
 """Combined suppression done the obvious way: one dense mixed-integer programme.
 
-This is (3.28) of paper 002 with a table of its own for every attacker, sensitive cell and side, in
-absolute values. Nothing here knows of deviations, cuts, patterns or networks.
+This is [KarlssonOlsson2015, (3.28)] with a table of its own for every attacker, sensitive cell and
+side, in absolute values. Nothing here knows of deviations, cuts, patterns or networks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The intervals problem done the obvious way: one dense linear programme in absolute values.
 
-This is (3) of paper 000 with attackers and sliding levels: for every attacker, sensitive cell
+This is [CastroVia2016, (3)] with attackers and sliding levels: for every attacker, sensitive cell
 and side a table of its own, between published ends that are variables. Nothing here knows of
 deviations, cuts or networks.
 """

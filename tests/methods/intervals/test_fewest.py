@@ -15,8 +15,8 @@ from tests.methods.intervals.tables import ALGORITHMS, assert_sound, published
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("weights", ["unit", "value"])
-def test_figure_3_7_of_paper_002_needs_four_intervals(algorithm: str, weights: str) -> None:
-    """Cells that share the cost of one pattern by halves are not all opened."""
+def test_figure_3_7_needs_four_intervals(algorithm: str, weights: str) -> None:
+    """Cells that share a cost by halves are not all opened [KarlssonOlsson2015, Figure 3.7]."""
     problem = examples.get("002-figure-3.7").problem
     outcome = intervals(problem, algorithm=algorithm, weights=weights)  # type: ignore[arg-type]
     found = published(outcome)

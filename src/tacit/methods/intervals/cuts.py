@@ -1,35 +1,93 @@
-"""Cuts for intervals, found on the way from the relaxation's optimum to a point inside.
+"""The relaxed intervals problem, and cuts on the way from its optimum to a point inside.
 
-Every request is a convex set of points: those whose rooms let a cell get far enough. From a
+Every request is a convex set of points: those whose slacks let a cell get far enough. From a
 point outside, the way to a point inside crosses its boundary; the cuts found on that way, the
-last of which supports the set, are what the relaxation needs (in-out separation, with Newton's
-method for the crossing, one crossing for each request).
+last of which supports the set, are what the relaxation needs (in-out separation
+[BenAmeurNeto2007], with Newton's method for the crossing, one crossing for each request).
 
-A cut charges d for rooms: the sum over cells of (d+ up + d- down) is at least the target, with
-d = e_s - A'g for multipliers g (paper 002, (3.24); paper 000, (8) and (9)). Where an attacker
-knows more of a cell than its interval tells, the cell counts with what the attacker knows.
+A cut charges d for slacks: the sum over cells of (d+ up + d- down) is at least the target, with
+d = e_s - A'g for multipliers g ([KarlssonOlsson2015, (3.24)], [CastroVia2016, (8) and (9)]). Where
+an attacker knows more of a cell than its interval tells, the cell counts with what the attacker
+knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import check_time
-from tacit.methods.intervals.elimination import LinearPart
-from tacit.methods.intervals.limits import VIOLATION, limit_programme
-from tacit.methods.intervals.model import IntervalsModel, Rival
+from tacit.errors import SolverError
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.linear_part import LinearPart, limit_lp
+from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
 from tacit.problem import Floats, Integers
-from tacit.tolerances import FAR_IN_FLOWS
+from tacit.solver.highs import LinearSolution
+from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT
 
+_DEAREST = 1e6
+"""No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
+_PATIENCE, _NO_END = 20, 2**31
+"""Rounds after which a cut that was never tight leaves the relaxation."""
 _STEPS = 25
+"""Steps on the way inside, at most."""
 _FLOWS = 1000
 """So many requests are answered by flows between two looks at the clock."""
+
+
+def usual_price(costs: Floats) -> float:
+    """What to measure costs in, so that most are of the size of 1 and none is out of reach."""
+    positive = costs[costs > 0]
+    if not len(positive):
+        return 1.0
+    return max(float(np.median(positive)), float(positive.max()) / _DEAREST)
+
+
+class Master(Relaxation):
+    """The cheapest point subject to the cuts so far; its steady rows are those of the model."""
+
+    def __init__(self, search: Search, *, purges: bool = True):
+        """Prepare.
+
+        Args:
+            search: The run it belongs to.
+            purges: Let cuts go that have not been tight for long.
+        """
+        self._search = search
+        model, unit = search.model, search.model.usual_level
+        super().__init__(
+            model.weight,
+            model.lower,
+            model.upper,
+            unit=unit,
+            price=usual_price(model.weight * unit),
+            patience=_PATIENCE if purges else _NO_END,
+            seed=search.options.seed,
+            on_cuts=search.note_cuts,
+        )
+        self.add_steady(model.rows, model.right)
+
+    def add(self, rows: Rows, right: Floats) -> int:
+        """Add cuts; returns how many were not at work before."""
+        # A cut that charges nothing but what attackers know says nothing about slacks.
+        charging = np.flatnonzero(np.diff(rows.indptr))
+        return super().add(sparse.csr_array(rows[charging]), right[charging])
+
+    def minimise(self) -> float:
+        """Solve; returns a bound on what the intervals of safe points cost."""
+        if not self.solve(self._search.cutoff):
+            raise SolverError("the relaxation of the intervals problem could not be solved")
+        return self.bound
+
+    def _solution(self) -> LinearSolution | None:
+        """The solver's answer; as there is a point, one that is not found is sought once more."""
+        found = super()._solution() or self._lp.solve(cold=True, strategy="dual")
+        return found if found.status == "optimal" else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +99,11 @@ class Found:
         right: Their right-hand sides.
         walked: The share of the way after which every request is met.
         repaired: The point, opened where requests had to walk to be met; None if not asked.
-        missed: For each rival the requests that the point misses and that `repaired` does not
+        missed: For each attacker the requests that the point misses and that `repaired` does not
             care for.
     """
 
-    rows: sparse.csr_array[Any, Any]
+    rows: Rows
     right: Floats
     walked: float
     repaired: Floats
@@ -65,7 +123,7 @@ class Separation:
         self._model = model
         self._stop = stop
         self._partner = model.partner
-        self._linear = [_LinearWalk(model, rival) for rival in model.rivals]
+        self._linear = [_LinearWalk(model, state) for state in model.states]
 
     def approach(self, point: Floats, inside: Floats | None = None) -> Found:
         """Cuts between a point and a point inside, or at the point if there is none."""
@@ -74,16 +132,16 @@ class Separation:
         walked = 0.0
         repaired = point.copy()
         missed = []
-        for rival, walk in zip(model.rivals, self._linear, strict=True):
-            targets = rival.targets(point)
-            inner_targets = targets if inside is None else rival.targets(inside)
+        for state, walk in zip(model.states, self._linear, strict=True):
+            targets = state.targets(point)
+            inner_targets = targets if inside is None else state.targets(inside)
             far = FAR_IN_FLOWS * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
-            outer = np.minimum(model.capacity(rival, point), far)
+            outer = np.minimum(model.capacity(state, point), far)
             inner = outer
             if inside is not None:
-                inner = np.minimum(model.capacity(rival, inside), far)
-            in_network = model.structure.in_network[rival.cells]
-            way = _Way(rival, outer, inner, targets, inner_targets, inside is not None)
+                inner = np.minimum(model.capacity(state, inside), far)
+            in_network = model.structure.in_network[state.cells]
+            way = _Way(state, outer, inner, targets, inner_targets, inside is not None)
             share = np.zeros(len(targets))
             flows = np.flatnonzero(in_network)
             if len(flows):
@@ -101,7 +159,7 @@ class Separation:
     ) -> Floats:
         """Walk for requests in networks; both sides of a sliding level walk equally far."""
         share = self._flow_round(way, flows, np.zeros(len(flows)), cuts, repaired, point)
-        place = way.rival.place[flows]
+        place = way.state.place[flows]
         sliding = np.flatnonzero(place >= 0)
         if len(sliding) and way.is_open:
             by_place = np.zeros(self._model.size)
@@ -141,12 +199,12 @@ class Separation:
     ) -> Floats:
         from tacit.methods.intervals.kernels import approach
 
-        model, rival = self._model, way.rival
+        model, state = self._model, way.state
         network = model.structure.network
         assert network is not None
         cells = np.flatnonzero(model.structure.in_network)
         ends = np.stack([2 * cells, 2 * cells + 1], axis=1).ravel()
-        arc = np.cumsum(model.structure.in_network)[rival.cells[flows]] - 1
+        arc = np.cumsum(model.structure.in_network)[state.cells[flows]] - 1
         largest = max(
             float(way.targets[flows].max(initial=0.0)),
             float(way.inner_targets[flows].max(initial=0.0)),
@@ -160,16 +218,16 @@ class Separation:
             np.minimum(way.outer[ends], 2 * largest),
             np.minimum(way.inner[ends], 2 * largest),
             arc,
-            rival.sides[flows],
+            state.sides[flows],
             way.targets[flows],
             way.inner_targets[flows],
             begin,
-            VIOLATION,
+            SAME_AMOUNT,
             _STEPS if way.is_open else 1,
         )
         row = np.repeat(np.arange(len(owner)), np.diff(pointer))
         charged = ends[ways]
-        cuts.put(model, rival, flows[owner], row, charged, np.ones(len(charged)), point)
+        cuts.put(model, state, flows[owner], row, charged, np.ones(len(charged)), point)
         free = model.is_free[ends]
         repaired[ends[free]] = np.maximum(repaired[ends[free]], sent[free])
         return np.asarray(share)
@@ -179,7 +237,7 @@ class Separation:
 class _Way:
     """The way from a point to a point inside, as one attacker sees it."""
 
-    rival: Rival
+    state: AttackerState
     outer: Floats
     inner: Floats
     targets: Floats
@@ -192,13 +250,13 @@ class _Cuts:
 
     def __init__(self, columns: int):
         self._columns = columns
-        self._rows: list[sparse.csr_array[Any, Any]] = []
+        self._rows: list[Rows] = []
         self._right: list[Floats] = []
 
     def put(
         self,
         model: IntervalsModel,
-        rival: Rival,
+        state: AttackerState,
         requests: Integers,
         row: Integers,
         ends: Integers,
@@ -209,7 +267,7 @@ class _Cuts:
 
         Args:
             model: The intervals problem.
-            rival: Whom the cuts are against.
+            state: Whom the cuts are against.
             requests: The request of each row.
             row: Row of each entry.
             ends: End of each entry.
@@ -217,14 +275,14 @@ class _Cuts:
             point: The point to cut off.
         """
         count = len(requests)
-        room = rival.room[ends]
+        most = state.capacity[ends]
         # What the attacker knows anyway, or better than from the interval, is a number.
-        known = ~model.is_free[ends] | (room < point[ends])
+        known = ~model.is_free[ends] | (most < point[ends])
         tiny = charge < TOLERANCE
-        number = np.where(known | tiny, charge * np.where(tiny & np.isinf(room), 0.0, room), 0.0)
-        place = rival.place[requests]
+        number = np.where(known | tiny, charge * np.where(tiny & np.isinf(most), 0.0, most), 0.0)
+        place = state.place[requests]
         sliding = np.flatnonzero(place >= 0)
-        level = np.where(place >= 0, 0.0, rival.level[requests])
+        level = np.where(place >= 0, 0.0, state.level[requests])
         right = level - np.bincount(row, number, minlength=count).astype(np.float64)
         charged = ~(known | tiny)
         entries = (
@@ -237,7 +295,7 @@ class _Cuts:
         self._rows.append(sparse.csr_array(entries, shape=(count, self._columns)))
         self._right.append(right)
 
-    def matrix(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
+    def matrix(self) -> tuple[Rows, Floats]:
         """All cuts."""
         if not self._rows:
             return sparse.csr_array((0, self._columns)), np.zeros(0)
@@ -247,20 +305,20 @@ class _Cuts:
 class _LinearWalk:
     """Walks for requests about cells outside networks, by linear programmes.
 
-    There are two of them: one stays at the point, so that all requests meet the same rooms
+    There are two of them: one stays at the point, so that all requests meet the same slacks
     there, the other walks.
     """
 
-    def __init__(self, model: IntervalsModel, rival: Rival):
+    def __init__(self, model: IntervalsModel, state: AttackerState):
         self._model = model
-        self._rival = rival
-        part = LinearPart(model, rival)
-        self._standing = limit_programme(model, rival, part, moves=False)
-        self._walking = limit_programme(model, rival, part, moves=True)
+        self._state = state
+        part = LinearPart(model, state)
+        self._standing = limit_lp(model, state, part, moves=False)
+        self._walking = limit_lp(model, state, part, moves=True)
 
     def walk(self, way: _Way, number: int, cuts: _Cuts, point: Floats) -> float:
         """How far one request has to walk; cuts found on the way are collected."""
-        rival = self._rival
+        state = self._state
         target = float(way.targets[number])
         gain = float(way.inner_targets[number]) - target
         if target <= 0 and gain <= 0:
@@ -269,13 +327,13 @@ class _LinearWalk:
         for step in range(_STEPS):
             wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
             capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
-            programme = self._standing if step == 0 else self._walking
-            answer = programme.limit(number, capacity, wanted)
-            if answer is None or answer[0] >= 1 - VIOLATION:
+            lp = self._standing if step == 0 else self._walking
+            answer = lp.limit(number, capacity, wanted)
+            if answer is None or answer[0] >= 1 - SAME_AMOUNT:
                 return share
             _, ends, charge = answer
             row = np.zeros(len(ends), np.int64)
-            cuts.put(self._model, rival, np.array([number]), row, ends, charge, point)
+            cuts.put(self._model, state, np.array([number]), row, ends, charge, point)
             if not way.is_open or share >= 1.0:
                 return 1.0
             at_outer = float(charge @ way.outer[ends])

@@ -11,8 +11,9 @@ import contextlib
 import numpy as np
 
 from tacit.errors import SolverError
-from tacit.methods.combined.search import Search
-from tacit.methods.intervals.cutting import auto
+from tacit.methods.combined.model import Search
+from tacit.methods.engine import turns
+from tacit.methods.intervals.algorithms import auto
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.suppress.algorithms.auto import run as suppress
 from tacit.methods.suppress.heuristics.cleanup import clean_up
@@ -21,6 +22,7 @@ from tacit.methods.suppress.model import Search as SuppressSearch
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Problem
+from tacit.tolerances import ROUNDING_NOISE
 
 _COMPLETE_GAP = 1e-3
 """How exactly complete suppression is solved."""
@@ -90,7 +92,7 @@ class Patterns:
             safe = constructor.construct(start, guide, cost)
             if safe is None:
                 continue
-            seconds = 0.1 * self._search.options.time_limit
+            seconds = turns.COMBINED_CLEAN_UP * self._search.options.time_limit
             self.polish(clean_up(inner, safe, guide, seconds=seconds))
             return
 
@@ -105,7 +107,7 @@ class Patterns:
         """Offer the narrowest intervals of a safe pattern."""
         search = self._search
         pattern = pattern | search.model.is_always
-        gap = max(min(_ROUGHEST, 0.1 * search.gap), 0.2 * search.options.gap, 1e-9)
+        gap = max(min(_ROUGHEST, 0.1 * search.gap), 0.2 * search.options.gap, ROUNDING_NOISE)
         key = np.packbits(pattern).tobytes()
         if self._known.get(key, np.inf) <= 2 * gap or search.out_of_time():
             return
@@ -117,7 +119,7 @@ class Patterns:
         )
         part = search.within(search.model.restricted(pattern), options)
         try:
-            auto(part)
+            auto.run(part)
             part.confirm()
         except SolverError:
             return

@@ -1,7 +1,7 @@
 """Make a point safe at the least cost, one request after the other.
 
 For each request that a point misses, the cheapest deviation that meets it is found: within the
-rooms that are there it is free, beyond them it costs their weights. The rooms are opened
+slacks that are there it is free, beyond them it costs their weights. The slacks are opened
 accordingly, and the next request finds them open.
 """
 
@@ -13,47 +13,47 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
-from tacit.methods.intervals.elimination import LinearPart
-from tacit.methods.intervals.model import IntervalsModel, Rival
+from tacit.methods.intervals.linear_part import LinearPart
+from tacit.methods.intervals.model import AttackerState, IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import FAR, NEGLIGIBLE_MOVE
+from tacit.tolerances import FAR, NEGLIGIBLE, NEGLIGIBLE_MOVE, SOLVER
 
 
 class Repair:
     """Cheapest deviations for the requests of one attacker outside networks.
 
-    Every cell has three columns: its deviation within its rooms, which is free, and what goes
+    Every cell has three columns: its deviation within its slacks, which is free, and what goes
     beyond them on either side.
     """
 
-    def __init__(self, model: IntervalsModel, rival: Rival):
+    def __init__(self, model: IntervalsModel, state: AttackerState):
         self._model = model
-        self._rival = rival
-        self._part = LinearPart(model, rival)
+        self._state = state
+        self._part = LinearPart(model, state)
         self._lp: HighsModel | None = None
 
     def repair(
         self, point: Floats, requests: Integers, stop: Callable[[], bool] = lambda: False
     ) -> Floats | None:
         """The point with these requests met; None if that failed or was stopped."""
-        model, rival, ends = self._model, self._rival, self._part.ends
+        model, state, ends = self._model, self._state, self._part.ends
         point = point.copy()
-        targets = rival.targets(point)
+        targets = state.targets(point)
         free = model.is_free[ends]
-        most = np.minimum(np.where(free, model.upper[ends], 0.0), rival.room[ends])
+        most = np.minimum(np.where(free, model.upper[ends], 0.0), state.capacity[ends])
         for number in requests.tolist():
             if stop():
                 return None
             unit = float(targets[number])
             if unit <= 0:
                 continue
-            capacity = model.capacity(rival, point)[ends]
+            capacity = model.capacity(state, point)[ends]
             beyond = np.clip((most - np.minimum(capacity, most)) / unit, 0.0, FAR)
             x = self._cheapest(number, np.minimum(capacity / unit, FAR), beyond)
             if x is None:
                 return None
-            # What the solver calls zero is not worth a room.
+            # What the solver calls zero is not worth opening a cell.
             x[np.abs(x) < NEGLIGIBLE_MOVE] = 0.0
             moved = np.concatenate([x, -x]) * unit
             point[ends[free]] = np.maximum(point[ends[free]], moved[free])
@@ -66,8 +66,8 @@ class Repair:
         count = len(self._part.cells)
         lower = np.concatenate([-capacity[count:], np.zeros(2 * count)])
         upper = np.concatenate([capacity[:count], beyond])
-        column = int(self._part.column[self._rival.cells[number]])
-        lower[column] = upper[column] = self._rival.sides[number]
+        column = int(self._part.column[self._state.cells[number]])
+        lower[column] = upper[column] = self._state.sides[number]
         upper[[count + column, 2 * count + column]] = 0.0
         lp.set_bounds(np.arange(3 * count), lower, upper)
         for cold in (False, True):
@@ -87,7 +87,7 @@ class Repair:
         positive = weight[weight > 0]
         middle = float(np.median(positive)) if len(positive) else 1.0
         # What costs nothing is not opened for nothing, either.
-        cost = np.maximum(weight / middle, 1e-6)
+        cost = np.maximum(weight / middle, NEGLIGIBLE)
         return HighsModel(
             sparse.csr_array(sparse.hstack([A, A, -A])),
             row_lower=zeros,
@@ -95,5 +95,5 @@ class Repair:
             lower=nothing,
             upper=nothing,
             cost=np.concatenate([np.zeros(len(self._part.cells)), cost]),
-            tolerance=1e-7,
+            tolerance=SOLVER,
         )
