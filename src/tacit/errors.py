@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""How to get to an entry: names of options or keys, and places in lists."""
 
 
 class TacitError(Exception):
-    """Base of every error that tacit raises on purpose."""
+    """Base of every error that tacit raises on purpose.
+
+    Attributes:
+        key: The option that it is about, as a path from the argument of the function that was
+            called, such as `("rules", 0, "p")`; empty where it is about no option. A job finds
+            the line of its file by it.
+    """
+
+    key: KeyPath = ()
 
 
 class InputError(TacitError):
@@ -24,7 +37,15 @@ class InputError(TacitError):
         line: The line in that file, counted from 1.
     """
 
-    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        key: KeyPath = (),
+    ):
+        self.key = key
         self.path = None if path is None else Path(path)
         self.line = line
         where = "" if path is None else str(path)
@@ -40,7 +61,8 @@ class HierarchyError(TacitError):
         codes: The codes concerned.
     """
 
-    def __init__(self, message: str, codes: Sequence[str] = ()):
+    def __init__(self, message: str, codes: Sequence[str] = (), *, key: KeyPath = ()):
+        self.key = key
         self.codes = tuple(codes)
         super().__init__(message)
 
@@ -52,7 +74,8 @@ class TableError(TacitError):
         cells: Labels of the cells concerned.
     """
 
-    def __init__(self, message: str, cells: Sequence[str] = ()):
+    def __init__(self, message: str, cells: Sequence[str] = (), *, key: KeyPath = ()):
+        self.key = key
         self.cells = tuple(cells)
         super().__init__(message)
 
@@ -69,6 +92,24 @@ class ProblemError(TacitError):
         self.cells = tuple(int(cell) for cell in cells)
         self.relations = tuple(int(relation) for relation in relations)
         super().__init__(message)
+
+
+@contextmanager
+def about(*key: str | int) -> Iterator[None]:
+    """Say what errors raised inside are about: their keys continue this one.
+
+    >>> try:
+    ...     with about("rules", 0):
+    ...         raise InputError("p must be positive", key=("p",))
+    ... except InputError as error:
+    ...     print(error.key)
+    ('rules', 0, 'p')
+    """
+    try:
+        yield
+    except TacitError as error:
+        error.key = (*key, *error.key)
+        raise
 
 
 class SolverError(TacitError):

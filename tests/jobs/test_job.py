@@ -11,6 +11,7 @@ import tacit
 from tacit.errors import InputError
 from tacit.jobs import job_problem, read_job
 from tacit.jobs.job import CellFile, JJFile, Microdata
+from tacit.jobs.lines import key_lines
 from tacit.methods.registry import METHODS
 
 from .conftest import JOB
@@ -181,6 +182,59 @@ def test_what_is_wrong_is_named_with_its_line(
         read_job(path)
     assert message in str(raised.value)
     assert (raised.value.path, raised.value.line) == (path, line)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("[data]", "[dat]", ("dat",)),
+        ('"turnover"', "7", ("data", "value")),
+        ('"records.csv"', '["a.csv", 7]', ("data", "microdata", 1)),
+        ("lengths = [1, 2]", "lengths = [2, 1]", ("dimensions", "industry", "lengths")),
+        ("p = 10", "p = 110", ("rules", 1, "p")),
+        ("p = 10", "p = 10\ncolition = 2", ("rules", 1, "colition")),
+        ("p = 10", "p = 10\nname = 'p; q'", ("rules", 1, "name")),
+        ('"p-percent"', '"p-percnt"', ("rules", 1, "rule")),
+        ("time_limit = 20", "time_limit = -1", ("method", "time_limit")),
+        ("time_limit = 20", "radius = [0.5, 0]", ("method", "radius")),
+        ("[outputs]", "[bounds]\nupper_factor = 0.5\n[outputs]", ("bounds", "upper_factor")),
+        ("[outputs]", '[weights]\nby = "valu"\n[outputs]', ("weights", "by")),
+        ("[data]", 'weights = "valu"\n[data]', ("weights",)),
+        ("[outputs]", '[outputs]\nflags = "sdmz"', ("outputs", "flags")),
+        ("[outputs]", '[outputs]\nlayout = "pivot"', ("outputs", "layout")),
+    ],
+)
+def test_errors_carry_the_path_of_the_key(
+    changed: Changed, old: str, new: str, key: tuple[str | int, ...]
+) -> None:
+    """Whoever catches an error learns from it which entry of the job to change."""
+    path = changed((old, new))
+    with pytest.raises(InputError) as raised:
+        read_job(path)
+    assert raised.value.key == key
+    assert raised.value.line == key_lines(path.read_text())[key]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('"turnover"', '"turnovr"', ("data", "value")),
+        ('"firm"', '"frim"', ("data", "contributor")),
+        ("dimensions.region", "dimensions.regin", ("dimensions", "regin")),
+        ('"records.csv"', '["records.csv", "job.toml"]', ("data", "microdata", 1)),
+        ('"turnover"', '"turnover"\nmemory_limit = "much"', ("data", "memory_limit")),
+        ("[method]", "[recode.region]\nX = ['N', 'Q']\n[method]", ("recode", "region", "X")),
+        # A dimension has the same name, but it is the value that is not a number.
+        ('"turnover"', '"region"', ("data", "value")),
+    ],
+)
+def test_errors_of_the_data_carry_the_path_of_the_key(
+    changed: Changed, old: str, new: str, key: tuple[str | int, ...]
+) -> None:
+    """Arguments of functions are found again as entries of the job."""
+    with pytest.raises(InputError) as raised:
+        job_problem(read_job(changed((old, new))))
+    assert raised.value.key == key
 
 
 def test_rules_are_tables(tmp_path: Path) -> None:

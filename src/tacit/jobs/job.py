@@ -364,12 +364,12 @@ def _judging(top: Section) -> dict[str, Any]:
             raise bounds.blame(error) from None
     weights = top.get("weights", str, dict)
     if weights is not None:
-        place = top.section("weights") if isinstance(weights, dict) else top
-        assert place is not None
+        place = top.section("weights") if isinstance(weights, dict) else None
         try:
             found["weights"] = weighting_from_mapping(weights, "weights")
         except InputError as error:
-            raise place.blame(error) from None
+            found_at = top.blame(error, ("weights",)) if place is None else place.blame(error)
+            raise found_at from None
     return found
 
 

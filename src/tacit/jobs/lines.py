@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TypeAlias
 
-KeyPath: TypeAlias = tuple[str | int, ...]
-"""How to get to an entry: keys, and the places of entries in arrays."""
+from tacit.errors import KeyPath
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")

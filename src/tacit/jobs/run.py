@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from tacit.attack.knowledge import Attacker, attackers_of
-from tacit.errors import InputError, ProblemError, TacitError, name_columns
+from tacit.errors import (
+    InputError,
+    KeyPath,
+    ProblemError,
+    TableError,
+    TacitError,
+    about,
+    name_columns,
+)
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
@@ -44,9 +52,6 @@ def job_table(
         observer: Listens to the tabulation.
         report: Called with what was wrong with records, see `tacit.tabulate`.
     """
-    data, dimensions = job.top.section("data"), job.top.section("dimensions")
-    assert data is not None
-    assert dimensions is not None
     try:
         if isinstance(job.data, Microdata):
             table = _tabulated(job, job.data, observer, report)
@@ -54,14 +59,38 @@ def job_table(
             assert isinstance(job.data, CellFile)
             table = _read_table(job, job.data)
     except TacitError as error:
-        raise data.blame(error, dimensions) from None
-    section = job.top.section("recode")
-    if section is None:
+        raise _at_its_line(job, error) from None
+    if not job.recodes:
         return table
     try:
         return recode(table, job.recodes, overlap=job.overlap)
     except TacitError as error:
-        raise section.blame(error) from None
+        raise _at_its_line(job, error) from None
+
+
+def _at_its_line(job: Job, error: TacitError) -> InputError:
+    """An error about arguments of what makes the table, where the job gives these arguments."""
+    key: KeyPath
+    match error.key:
+        case ("by" | "dimensions", *rest):
+            key = ("dimensions", *rest)
+        case ("recodes", *rest):
+            key = ("recode", *rest)
+        case ("overlap", *_):
+            key = ("recode", "overlap")
+        case ("source", *rest) if isinstance(job.data, Microdata):
+            in_files = isinstance(job.data.source, list)
+            key = ("data", "microdata", *rest) if in_files else ("data", _DATABASE[rest == [1]])
+        case () if isinstance(error, TableError) and error.cells:
+            # Cells are named by the codes of their dimensions.
+            key = ("dimensions",)
+        case rest:
+            key = ("data", *rest)
+    section = job.top.section(str(key[0]))
+    return (section or job.top).blame(error, key[1:])
+
+
+_DATABASE = ("database", "query")
 
 
 def job_problem(
@@ -234,12 +263,8 @@ def _tabulated(
         if hierarchy is None:
             codes = occurring_codes(data.source, name, observer=observer, **how)
             hierarchy = Hierarchy.flat(codes)
-        section = job.top.section("recode")
-        assert section is not None
-        try:
+        with about("recodes", name):
             by[name] = grouped(hierarchy, given)
-        except TacitError as error:
-            raise section.blame(error) from None
     largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
     arguments = {"top": max([2, *largest]), **data.arguments}
     table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)

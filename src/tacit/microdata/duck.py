@@ -201,7 +201,8 @@ class DuckMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, *TEXT):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
 
     # --- What a column says, as SQL over the source -------------------------------------------
@@ -519,5 +520,8 @@ def byte_count(text: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
     if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
-        raise InputError(f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB")
+        raise InputError(
+            f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB",
+            key=("memory_limit",),
+        )
     return int(float(match[1]) * UNITS[match[2].upper()])

@@ -65,7 +65,8 @@ def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
     except duckdb.OutOfMemoryException:
         raise InputError(
             "the memory limit does not suffice; give a larger memory_limit, or a temp_directory "
-            "with more room"
+            "with more space",
+            key=("memory_limit",),
         ) from None
     except duckdb.Error as error:
         raise _plain(error, files) from None

@@ -67,7 +67,8 @@ class SparkMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, "string"):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
         # Plain names, whatever the columns are called.
         self._place = {name: f"column_{place}" for place, name in enumerate(wanted.columns)}

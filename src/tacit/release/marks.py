@@ -36,7 +36,9 @@ def check_marks(marks: Marks) -> None:
     if isinstance(marks, str):
         return
     if set(marks) != set(_KINDS) or not all(isinstance(mark, str) for mark in marks.values()):
-        raise InputError("marks are one text, or two texts under 'primary' and 'secondary'")
+        raise InputError(
+            "marks are one text, or two texts under 'primary' and 'secondary'", key=("marks",)
+        )
 
 
 def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:

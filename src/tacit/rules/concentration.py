@@ -107,7 +107,9 @@ class PriorPosterior(SensitivityRule):
         check_number(self.p, "p", above=0)
         check_number(self.q, "q", above=0)
         if not self.p < self.q:
-            raise InputError("p must be below q: what is estimated after publication is closer")
+            raise InputError(
+                "p must be below q: what is estimated after publication is closer", key=("p",)
+            )
         check_whole(self.coalition, "coalition", 1)
         check_flag(self.holding, "holding")
 

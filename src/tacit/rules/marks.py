@@ -60,7 +60,7 @@ class Manual(PercentRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.marks is None:
-            raise InputError("marks must be a data frame or the path of a CSV file")
+            raise InputError("marks must be a data frame or the path of a CSV file", key=("marks",))
         check_flag(self.override, "override")
 
     def judge(self, table: Table) -> Verdict:

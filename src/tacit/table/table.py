@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from tacit.errors import InputError, TableError, first_few
+from tacit.errors import InputError, TableError, about, first_few
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
@@ -220,7 +220,16 @@ class Table:
         ('region=S, sex=f', (6, 8))
         """
         reader = FrameReader(frame)
-        read = {name: reader.codes(name, given) for name, given in dimensions.items()}
+
+        def codes(name: str, hierarchy: Hierarchy | None) -> tuple[Hierarchy, Integers]:
+            with about("dimensions", name):
+                return reader.codes(name, hierarchy)
+
+        def numbers(column: str, *key: str | int) -> Floats:
+            with about(*key):
+                return reader.numbers(column)[order]
+
+        read = {name: codes(name, given) for name, given in dimensions.items()}
         grid = Grid({name: hierarchy for name, (hierarchy, _) in read.items()})
         keys = np.zeros(reader.row_count, np.int64)
         is_finest = np.ones(reader.row_count, bool)
@@ -235,7 +244,7 @@ class Table:
         grid = Grid(grid.dimensions, keys)
         finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
         if cells not in ("auto", "all", "finest"):
-            raise TableError(f"cells is {cells!r}; it can be auto, all or finest")
+            raise TableError(f"cells is {cells!r}; it can be auto, all or finest", key=("cells",))
 
         single = {
             "value": value,
@@ -252,13 +261,11 @@ class Table:
             "holding_top": holding_top,
         }
         columns: dict[str, Any] = {
-            field: reader.numbers(column)[order]
-            for field, column in single.items()
-            if column is not None
+            field: numbers(column, field) for field, column in single.items() if column is not None
         }
         for field, names in several.items():
             if names:
-                parts = [reader.numbers(name)[order] for name in names]
+                parts = [numbers(name, field, place) for place, name in enumerate(names)]
                 columns[field] = np.stack(parts, axis=1)
         source = np.arange(len(order))
         if finest_only:
@@ -285,13 +292,14 @@ class Table:
             "sliding_level": sliding_level,
         }
         columns |= {
-            field: np.where(source < 0, np.nan, reader.numbers(column)[order][source])
+            field: np.where(source < 0, np.nan, numbers(column, field)[source])
             for field, column in named.items()
             if column is not None
         }
         statuses: Any = None
         if status is not None:
-            given = status_array(reader.entries(status), len(order))[order]
+            with about("status"):
+                given = status_array(reader.entries(status), len(order))[order]
             statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
         return cls(
             grids=(grid,),
