@@ -1,4 +1,4 @@
-"""Pictures of the comparison of complete, partial and combined suppression, as in paper 002.
+"""Pictures that compare three kinds of suppression, as in [KarlssonOlsson2015].
 
 `python studies/combined_plots.py studies/results/combined.csv` draws what was measured before; this
 needs matplotlib and nothing of tacit, so any interpreter that has it will do.

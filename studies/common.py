@@ -70,13 +70,13 @@ def generated_instance(name: str, seed: int = 1) -> Problem:
 
 
 def published(table: int) -> list[dict[str, str]]:
-    """The rows of a table of paper 004, as printed."""
+    """The rows of a table of [BaenaCastroFrangioni2020], as printed."""
     with (shared() / "published" / f"seed004_table{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def published_by_instance(table: int) -> dict[str, dict[str, str]]:
-    """The rows of a table of paper 004, by instance."""
+    """The rows of a table of [BaenaCastroFrangioni2020], by instance."""
     return {row["instance"]: row for row in published(table)}
 
 

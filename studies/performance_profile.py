@@ -1,4 +1,4 @@
-"""Performance profiles (Dolan and Moré 2002), as in paper 004's Figures 5 to 7.
+"""Performance profiles (Dolan and Moré 2002), as in [BaenaCastroFrangioni2020, Figures 5 to 7].
 
 P_k(q) is the share of instances on which method k is at most q times as bad as the best method.
 `python studies/performance_profile.py FILE_profile.csv` draws a profile that was written before;

@@ -189,7 +189,7 @@ def exposed(
 
 
 def exposed_values(problem: Problem, value: Floats) -> list[Exposed]:
-    """The levels that a table of other values misses: paper 003, (16), and docs/adjustment.md.
+    """The levels that a table of other values misses: [Castro2012, (16)], and docs/adjustment.md.
 
     Either the lower level below or the upper level above the true value, and the sliding level
     on either side; a side without a level is no way out for a cell with one level only.

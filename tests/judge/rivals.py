@@ -175,7 +175,7 @@ def suppression(problem: Problem, attackers: Sequence[Attacker] = ()) -> Rival |
 
 
 class WidthModel:
-    """Paper 000, (3): a table of deviations for each sensitive cell and side, and rooms.
+    """[CastroVia2016, (3)]: a table of deviations for each sensitive cell and side, and rooms.
 
     Everything is in units of the largest level. Columns: room above and below of each cell, then
     the tables.

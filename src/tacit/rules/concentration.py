@@ -78,7 +78,7 @@ class PriorPosterior(SensitivityRule):
     Before publication everybody can estimate every contribution to within q%. The second largest
     contributor, who knows its own, can then compute the largest from the total to within q% of
     what all others contribute; the cell is sensitive if that is less than p% of the largest
-    contribution. The levels are what is missing, equation (3.3) of paper 002.
+    contribution. The levels are what is missing, [KarlssonOlsson2015, (3.3)].
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
