@@ -14,12 +14,19 @@ from tacit.problem import Problem
 from tacit.table import Table
 
 PAPERS: Mapping[str, str] = {
-    "CastroVia2016": "J. Castro and A. Via, Revisiting Interval Protection, a.k.a. Partial Cell "
-    "Suppression, for Tabular Data",
-    "KarlssonOlsson2015": "J. Karlsson and A. Olsson, Comparison and Analysis of Three Approaches to Cell "
-    "Suppression in Statistical Tables, Master's thesis, Chalmers University of Technology, 2015",
-    "Castro2012": "J. Castro, Recent advances in optimization techniques for statistical tabular data "
-    "protection, Research Report UPC-DEIO DR 2011-03",
+    "CastroVia2016": (
+        "J. Castro and A. Via, Revisiting Interval Protection, a.k.a. Partial Cell Suppression, "
+        "for Tabular Data"
+    ),
+    "KarlssonOlsson2015": (
+        "J. Karlsson and A. Olsson, Comparison and Analysis of Three Approaches to Cell "
+        "Suppression in Statistical Tables, Master's thesis, Chalmers University of Technology, "
+        "2015"
+    ),
+    "Castro2012": (
+        "J. Castro, Recent advances in optimization techniques for statistical tabular data "
+        "protection, Research Report UPC-DEIO DR 2011-03"
+    ),
 }
 """The papers that the examples come from, by the keys of `docs/references.md`."""
 
