@@ -98,7 +98,7 @@ def measure(name: str, grid: Grid, repetitions: int = REPETITIONS) -> dict[str, 
 
 
 def run() -> list[dict[str, object]]:
-    """One row of figures a table, and one for the whole way from an array to a problem."""
+    """One row of figures per table, and one for the whole way from an array to a problem."""
     usual = two_levels(9, 10)
     rows = [
         measure("full, 3 levels", full(usual)),

@@ -1,4 +1,4 @@
-"""One algorithm on one table in a process of its own, with what it took of time and memory.
+"""One algorithm on one table in a separate process, with what it took of time and memory.
 
 `run_alone` starts the process; `python -m studies.alone REQUEST.json ANSWER.json` is the process.
 A peak of memory belongs to a process for good, so only a process for each run tells them apart.
@@ -168,7 +168,7 @@ def hierarchies_for(size: int, depths: tuple[int, ...]) -> list[Hierarchy]:
 def run_alone(
     table: TableName, algorithm: str, *, time_limit: float, grace: float = GRACE
 ) -> Measured:
-    """Protect a table in a process of its own.
+    """Protect a table in a separate process.
 
     Args:
         table: What to protect.

@@ -1,8 +1,8 @@
 """[KarlssonOlsson2015, chapter 5]: three kinds of suppression on tables of its sizes.
 
-`combined.csv` has one row a run; `combined_tables.csv` has the figures in the shape of the paper's
-Tables B.1 to B.5, with the paper's own beside them. Complete suppression is asked for lower and
-upper levels, the others for sliding levels of the same sum, as in the paper.
+`combined.csv` has one row per run; `combined_tables.csv` has the figures in the form of the paper's
+Tables B.1 to B.5, next to those of the paper. Complete suppression has lower and upper levels, the
+others have sliding levels of the same sum, as in the paper.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def main() -> None:
 
 
 def write_tables(path: Path, notes: list[str]) -> None:
-    """The figures in the shape of the paper's tables: a row a model, a column an instance."""
+    """The figures in the shape of the paper's tables: a row per model, a column per instance."""
     rows = read_rows(path)
     instances = list(dict.fromkeys(row["instance"] for row in rows))
     columns = ("table", "quantity", "variant", *instances)

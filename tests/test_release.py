@@ -18,7 +18,7 @@ from tacit.problem import Problem
 from tacit.release import (
     NoReleaseError,
     Published,
-    PublishedAs,
+    PublishedStatus,
     Release,
     WorkingPapers,
     protect,
@@ -414,7 +414,7 @@ def test_adjusted_values_as_readers_see_them() -> None:
     """Every cell has a value, and nothing tells which were changed."""
     published = _published(tacit.Values(np.array([21.0, 21, 42])))
     assert published.value.tolist() == [21, 21, 42]
-    assert set(published.status) == {PublishedAs.VALUE.value}
+    assert set(published.status) == {PublishedStatus.VALUE.value}
 
 
 def test_nothing_is_guaranteed_without_an_audit() -> None:

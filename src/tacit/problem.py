@@ -60,7 +60,7 @@ class Problem:
         lower: The lower bound `l` an attacker knows for each cell; may be -inf.
         upper: The upper bound `u` an attacker knows for each cell; may be inf.
         weight: The information lost when the cell is suppressed.
-        relations: The coefficients `A`, one row a relation.
+        relations: The coefficients `A`, one row per relation.
         rhs: The right-hand sides `b`.
         sensitive: Numbers of the sensitive cells, increasing.
         lower_level: For each sensitive cell, how far below its value an attacker's

@@ -1,4 +1,4 @@
-"""Progress and Ctrl-C as users meet them: in a process of its own, on a terminal and in pipes."""
+"""Progress and Ctrl-C as users meet them: in a separate process, on a terminal and in pipes."""
 
 from __future__ import annotations
 

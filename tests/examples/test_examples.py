@@ -35,7 +35,7 @@ def attack(
     upper: npt.NDArray[np.float64],
     cell: int,
 ) -> tuple[float, float]:
-    """The ends of what is possible for a cell, by one linear program a side."""
+    """The ends of what is possible for a cell, by one linear program per side."""
     ends = []
     for sign in (1.0, -1.0):
         cost = np.zeros(problem.cell_count)

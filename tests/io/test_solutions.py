@@ -127,7 +127,7 @@ def test_values(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("radius", "expected"), [(5, [5] * 5), ([0, 1, 2, 3, None], None)])
 def test_values_with_a_radius(tmp_path: Path, radius: Any, expected: list[float] | None) -> None:
-    """What readers are told of the differences is one number, or one a cell."""
+    """What readers are told of the differences is one number, or one per cell."""
     solution = read(tmp_path, {"values": [80, 25, 20, 35, 0.5], "radius": radius})
     assert isinstance(solution, Values)
     assert solution.radius is not None

@@ -40,7 +40,7 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     builder = (
-        # Executors in processes of their own start three times slower, for the same Python workers.
+        # Executors in separate processes start three times slower, for the same Python workers.
         SparkSession.builder.master("local[2]")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

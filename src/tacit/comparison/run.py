@@ -71,7 +71,7 @@ class Comparison:
     For use in the house: the figures say how closely sensitive cells are protected.
 
     Attributes:
-        rows: One entry a method, in the order asked for.
+        rows: One entry per method, in the order asked for.
         cells: Number of cells of the table.
         sensitive: Number of sensitive cells.
         time_limit: Seconds that each method had.
@@ -98,7 +98,7 @@ class Comparison:
         return columns
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row a method.
+        """One row per method.
 
         Args:
             backend: `pandas`, `polars` or `pyarrow`; by default a dict of columns.

@@ -6,7 +6,7 @@ With R rows (the grand total included), c columns (the total column not included
 subtables there are
 
     n = R (c + 1)                cells,
-    m = R + T (c + 1)            relations: one a row, and one a column of each subtable,
+    m = R + T (c + 1)            relations: one per row, and one per column of each subtable,
     nz = (c + 1) (2 R - 1 + T)   coefficients in them,
     s = floor(percent (R - 1) c / 100)   sensitive cells.
 

@@ -39,7 +39,7 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
       both appear, suppressed cells without an interval of their own may lie anywhere between
       the bounds that an attacker knows. An end that is null is infinite. With `values`,
       `radius` says how far at most the true values lie from them, as readers are told: a number
-      or one a cell; without it readers are told nothing.
+      or one per cell; without it readers are told nothing.
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.

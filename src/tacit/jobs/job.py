@@ -81,7 +81,7 @@ class Microdata:
 
 @dataclass(frozen=True, eq=False)
 class CellFile:
-    """A finished table in a CSV or Parquet file, one row a cell.
+    """A finished table in a CSV or Parquet file, one row per cell.
 
     Attributes:
         path: The file.

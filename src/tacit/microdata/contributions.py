@@ -52,7 +52,7 @@ def _thread_count(records: int, cells: int) -> int:
     return max(1, min(cpu_count() or 1, records // RECORDS_A_THREAD, MOST_SHARED_CELLS // cells))
 
 
-class Contributions:
+class UnitTally:
     """Counts and largest contributions of one kind of unit: contributors or holdings.
 
     Attributes:
@@ -128,8 +128,8 @@ class Tally:
         self._has_request = request
         self.value = np.zeros(cells.grid.cell_count)
         self.shadow = np.zeros(cells.grid.cell_count) if shadow else None
-        self.contributors = Contributions(cells, top, weighted=weight, asked=request)
-        self.holdings = Contributions(cells, top, weighted=False, asked=False) if holding else None
+        self.contributors = UnitTally(cells, top, weighted=weight, asked=request)
+        self.holdings = UnitTally(cells, top, weighted=False, asked=False) if holding else None
 
     def add(self, records: Records, name: str, orders: Orders) -> int:
         """Add records of contributors and holdings that were not added before.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Flags: TypeAlias = Literal["status", "sdmx", "none"]
 
 
-class PublishedAs(StrEnum):
+class PublishedStatus(StrEnum):
     """How a reader sees a cell."""
 
     VALUE = "published"
@@ -53,9 +53,9 @@ class ObservationStatus(StrEnum):
 SDMX_COLUMNS = ("CONF_STATUS", "OBS_STATUS")
 
 MEANINGS: Mapping[str, str] = {
-    PublishedAs.VALUE: "published",
-    PublishedAs.INTERVAL: "published as an interval, to protect respondents",
-    PublishedAs.SUPPRESSED: "not published, to protect respondents",
+    PublishedStatus.VALUE: "published",
+    PublishedStatus.INTERVAL: "published as an interval, to protect respondents",
+    PublishedStatus.SUPPRESSED: "not published, to protect respondents",
     "primary": "would itself tell too much about respondents",
     "secondary": "would help to deduce others",
     "CONF_STATUS F": "free for publication",
@@ -73,7 +73,7 @@ def flag_columns(published: Published, flags: Flags) -> dict[str, npt.NDArray[np
 
     Args:
         published: What readers may see.
-        flags: `status` for one column of `PublishedAs`, and a second one, `confidentiality`,
+        flags: `status` for one column of `PublishedStatus`, and a second one, `confidentiality`,
             where it is told which cells are primary; `sdmx` for CONF_STATUS and OBS_STATUS;
             `none` for no column.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.release.flags import MEANINGS, PublishedAs
+from tacit.release.flags import MEANINGS, PublishedStatus
 
 if TYPE_CHECKING:
     from tacit.problem import Floats
@@ -48,7 +48,7 @@ def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:
         InputError: Marks tell primary from secondary, but the publication does not.
     """
     check_marks(marks)
-    suppressed = published.status == PublishedAs.SUPPRESSED.value
+    suppressed = published.status == PublishedStatus.SUPPRESSED.value
     if isinstance(marks, str):
         return np.where(suppressed, marks, "")
     if published.primary is None:
@@ -150,9 +150,9 @@ def cell_texts(
     digits = decimals(published) if same_decimals else None
     texts = number_texts(published.value, digits, grouping)
     marked = mark_column(published, marks).tolist()
-    for cell in np.flatnonzero(published.status == PublishedAs.SUPPRESSED.value).tolist():
+    for cell in np.flatnonzero(published.status == PublishedStatus.SUPPRESSED.value).tolist():
         texts[cell] = marked[cell]
-    spread = np.flatnonzero(published.status == PublishedAs.INTERVAL.value)
+    spread = np.flatnonzero(published.status == PublishedStatus.INTERVAL.value)
     if published.lower is not None and published.upper is not None:
         lower, upper = published.lower[spread], published.upper[spread]
         ends = zip(
@@ -175,13 +175,13 @@ def legend(published: Published, marks: Marks = DEFAULT_MARK) -> list[tuple[str,
     """The marks that occur, each with what it means."""
     found: list[tuple[str, str]] = []
     statuses = set(published.status.tolist())
-    if PublishedAs.SUPPRESSED in statuses:
-        not_published = MEANINGS[PublishedAs.SUPPRESSED]
+    if PublishedStatus.SUPPRESSED in statuses:
+        not_published = MEANINGS[PublishedStatus.SUPPRESSED]
         if isinstance(marks, str):
             found.append((marks, not_published))
         else:
             found += [(marks[kind], f"not published: {MEANINGS[kind]}") for kind in _KINDS]
-    if PublishedAs.INTERVAL in statuses:
+    if PublishedStatus.INTERVAL in statuses:
         found.append((f"a{BETWEEN}b", "lies between a and b: an interval, to protect respondents"))
     if published.altered:
         told = "may differ from the true ones"

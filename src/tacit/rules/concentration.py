@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.problem import Floats
-from tacit.rules.contributions import Contributions, contributions
+from tacit.rules.contributions import Magnitudes, contributions
 from tacit.rules.rule import (
     SensitivityRule,
     check_flag,
@@ -170,7 +170,7 @@ class PPercent(SensitivityRule):
 
 
 def _estimated(
-    rule: SensitivityRule, table: Table, found: Contributions, p: float, q: float, coalition: int
+    rule: SensitivityRule, table: Table, found: Magnitudes, p: float, q: float, coalition: int
 ) -> Verdict:
     """Cells in which a coalition estimates the largest contribution too closely, by (2.1)."""
     too_close = p * found.largest(1)
@@ -181,7 +181,7 @@ def _estimated(
 def _verdict(
     rule: SensitivityRule,
     table: Table,
-    found: Contributions,
+    found: Magnitudes,
     excess: Floats,
     size: Floats,
     unit: float,

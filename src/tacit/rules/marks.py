@@ -27,7 +27,7 @@ _ALLOWED = (CellStatus.SENSITIVE, CellStatus.SAFE, CellStatus.PUBLISH, CellStatu
 
 @dataclass(frozen=True, eq=False)
 class Manual(PercentRule):
-    """Marks of a person, from a data frame or a CSV file with one row a cell.
+    """Marks of a person, from a data frame or a CSV file with one row per cell.
 
     Its columns are the dimensions of the table (the total where a column is missing); `status`,
     which is `sensitive` where it is missing; and `lower_level`, `upper_level` and

@@ -52,7 +52,7 @@ class Table:
         grids: The tables that this one was linked from; one, if it was not linked.
         value: The value of each cell; may be negative.
         count: The number of contributors of each cell, if known.
-        top: The largest contributions of each cell, largest first, one row a cell, if known.
+        top: The largest contributions of each cell, largest first, one row per cell, if known.
         shadow: The total that sensitivity rules judge in place of the value, if it is another
             one; the largest contributions are then those to this total.
         weighted_count: The number of contributors that those of a sample stand for.
@@ -180,7 +180,7 @@ class Table:
         sliding_level: str | None = None,
         cells: Literal["auto", "all", "finest"] = "auto",
     ) -> Self:
-        """From a data frame with one row a cell; all arguments but `cells` name its columns.
+        """From a data frame with one row per cell; all arguments but `cells` name its columns.
 
         Where only the finest cells are given, totals are computed: values, shadows and counts are
         added, and of the top contributions the largest are kept, which is right as long as nobody

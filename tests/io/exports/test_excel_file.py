@@ -46,7 +46,7 @@ def test_a_sheet_in_rows_and_columns(tmp_path: Path) -> None:
 
 
 def test_a_list_has_flags(tmp_path: Path) -> None:
-    """One row a cell with its flags; ends of intervals are numbers."""
+    """One row per cell with its flags; ends of intervals are numbers."""
     path = tmp_path / "published.xlsx"
     intervals().to_excel(path, value="turnover", flags="sdmx")
     book = Workbook.read(path)

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.io.jj import write_jj
 from tacit.problem import Problem
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.published import Published
 
 
@@ -25,7 +25,7 @@ def write_reader_jj(published: Published, path: str | Path) -> None:
     lower = np.where(hidden | published.altered, published.lowest, value)
     upper = np.where(hidden | published.altered, np.inf, value)
     if published.lower is not None and published.upper is not None:
-        spread = published.status == PublishedAs.INTERVAL.value
+        spread = published.status == PublishedStatus.INTERVAL.value
         lower = np.where(spread, published.lower, lower)
         upper = np.where(spread, published.upper, upper)
     if published.radius is not None:
