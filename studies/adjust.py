@@ -127,6 +127,7 @@ def run_one(
         )
         seconds = outcome.report.seconds
         if isinstance(outcome.solution, Values):
+            assert outcome.audit is not None
             audited = "safe" if outcome.audit.safe else "EXPOSED"
             squares = _squares(problem, weight, outcome.solution, chosen)
     else:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
 
 
 class Status(StrEnum):
@@ -205,7 +208,7 @@ class Outcome:
     algorithm: str = "auto"
     seed: int = 1
     message: str = ""
-    audit: Any = None
+    audit: Audit | None = None
     exposed: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
 

@@ -6,14 +6,14 @@ import gzip
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import __version__
+from tacit import Audit, __version__
 from tacit.errors import InputError
 from tacit.io.jj import write_jj
 from tacit.io.solutions import read_solution, write_outcome_json
@@ -248,12 +248,15 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
             cuts=57,
             trace=(TracePoint(0.1, None, -np.inf), TracePoint(1.0, 40.0, 30.0, 12)),
         ),
-        audit=SimpleNamespace(
-            safe=False,
-            checked=2,
-            exposed_cells=[np.int64(1)],
-            findings=("external", "insider"),
-            problem=PROBLEM.replace(weight=[8, 16, 1, 1, 12]),
+        audit=cast(
+            Audit,
+            SimpleNamespace(
+                safe=False,
+                checked=2,
+                exposed_cells=[np.int64(1)],
+                findings=("external", "insider"),
+                problem=PROBLEM.replace(weight=[8, 16, 1, 1, 12]),
+            ),
         ),
     )
     assert written(tmp_path, outcome) == {

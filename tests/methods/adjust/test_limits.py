@@ -49,6 +49,7 @@ def test_the_time_limit_holds(monkeypatch: pytest.MonkeyPatch, algorithm: Any, n
     assert hand.at - began <= 1.1 * LIMIT
     assert outcome.status is not Status.INFEASIBLE
     if outcome.solution is not None:
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 

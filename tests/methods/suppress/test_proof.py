@@ -66,6 +66,7 @@ def test_the_audit_has_its_time_in_reserve(
     monkeypatch.setattr(driver, "audit", slow)
     hand.step = 0.25
     outcome = suppress(cube(3), algorithm=algorithm, time_limit=200.0, gap=0.0)  # type: ignore[arg-type]
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert np.array_equal(slow.patterns[-1], hidden_by(outcome))
     assert seconds_of(outcome) <= 1.1 * 200.0
@@ -143,6 +144,7 @@ def test_large_tables_take_anything_safe_from_half_of_the_time_on(
     monkeypatch.setattr(start, "anything_safe", listening)
     outcome = suppress(cube(1), algorithm="paths", time_limit=100.0)
     assert len(asked) == 1
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert seconds_of(outcome) <= 110.0
 
