@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.comparison.measures import Measures, measure
 from tacit.errors import InputError, TacitError
-from tacit.methods.inputs import refuse
+from tacit.methods.inputs import refuse_contradictions
 from tacit.methods.registry import METHODS, find_method
 from tacit.observer import Observer, Relay
 from tacit.outcome import Outcome
@@ -277,7 +277,7 @@ def compare(
     """
     problem = table if isinstance(table, Problem) else table.problem()
     chosen = list(METHODS) if methods is None else list(methods)
-    refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
     asked = _asked(chosen, options or {}, {"time_limit": time_limit, "gap": gap, "seed": seed})
     observer = observer or Observer()
     rows = []

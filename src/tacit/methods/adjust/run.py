@@ -19,7 +19,7 @@ from tacit.methods.adjust.search import Search
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Units, decimals_of, in_fine_units, in_units
 from tacit.methods.engine.driver import Result, audited, driven, refuted
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse_contradictions
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
@@ -122,7 +122,7 @@ def adjust(
             **options,
         }
     )
-    refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
     run = _Run(
         problem,
         chosen,

@@ -18,7 +18,13 @@ from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.combined.search import Search
 from tacit.methods.combined.widths import least_widths
 from tacit.methods.engine.driver import Result, drive, infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    WeightKind,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.options import Algorithm
 from tacit.methods.intervals.run import end_weights, obstacles, refuse_small_steps
 from tacit.observer import Observer
@@ -115,7 +121,8 @@ def combined(
     widths = least_widths(problem, min_width)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("combined", chosen, hopeless)
     observer = observer or Observer()

@@ -14,7 +14,13 @@ from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.engine.driver import Result, drive, infeasible
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
@@ -109,7 +115,8 @@ def intervals(
     cells = _allowed(problem, chosen), _withheld(problem, chosen)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("intervals", chosen, hopeless)
     observer = observer or Observer()

@@ -13,7 +13,12 @@ from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock, TimeUpError
 from tacit.errors import ProblemError
 from tacit.methods.engine.driver import Result, audited, drive, infeasible
-from tacit.methods.inputs import chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.rounding.lattice import Lattice
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.methods.rounding.search import Search
@@ -111,7 +116,8 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     )
     weight = _weights(problem, weights)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("round", chosen, hopeless)
     observer = observer or Observer()

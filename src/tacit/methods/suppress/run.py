@@ -10,7 +10,13 @@ import numpy.typing as npt
 from tacit.attack.knowledge import Attacker, attackers_of
 from tacit.clock import Clock
 from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    WeightKind,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
 from tacit.methods.suppress.proof import Proof
 from tacit.methods.suppress.search import Search
@@ -69,7 +75,8 @@ def suppress(
     )
     clock = Clock(chosen.time_limit)
     problem = problem.replace(weight=chosen_weights(problem, weights))
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("suppress", chosen, hopeless)
     observer = observer or Observer()
