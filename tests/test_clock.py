@@ -9,19 +9,7 @@ from scipy import sparse
 from tacit import clock as clocks
 from tacit.clock import Clock, TimeUpError, check_time, time_left
 from tacit.solver.highs import HighsModel
-
-
-class Hand:
-    """A clock's hand that moves by a step whenever somebody looks."""
-
-    def __init__(self, step: float = 0.0):
-        self.at = 100.0
-        self.step = step
-
-    def __call__(self) -> float:
-        """The time."""
-        self.at += self.step
-        return self.at
+from tests.clocks import Hand
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tacit.attack.audit import Audit, audit
 from tacit.observer import Observer, Relay
+from tacit.options import Options
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 
@@ -68,9 +69,9 @@ def measure(
     problem: Problem,
     outcome: Outcome,
     *,
-    seconds: float = 60.0,
+    seconds: float = Options.time_limit,
     sample: int = SAMPLE,
-    seed: int = 1,
+    seed: int = Options.seed,
     observer: Observer | None = None,
 ) -> Measures:
     """Measure an outcome that has a solution.

@@ -21,6 +21,7 @@ from tacit.errors import InputError, TacitError
 from tacit.methods.inputs import refuse_contradictions
 from tacit.methods.registry import METHODS, find_method
 from tacit.observer import Observer, Relay
+from tacit.options import Options
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.table import Table
@@ -68,7 +69,7 @@ class ComparedOutcome:
 class Comparison:
     """Several methods on one table.
 
-    For use in the house: the figures say how closely sensitive cells are protected.
+    For internal use: the figures say how closely sensitive cells are protected.
 
     Attributes:
         rows: One entry per method, in the order asked for.
@@ -241,9 +242,9 @@ def compare(
     table: Table | Problem,
     methods: Sequence[str] | None = None,
     *,
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
+    time_limit: float = Options.time_limit,
+    gap: float = Options.gap,
+    seed: int = Options.seed,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,

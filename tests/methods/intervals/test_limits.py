@@ -16,8 +16,8 @@ from tacit.methods.intervals.finish import Finish
 from tacit.methods.intervals.run import intervals
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Outcome, Status
+from tests.clocks import Hand
 from tests.methods.intervals.tables import published
-from tests.test_clock import Hand
 
 PROBLEM = generate_by_name("3d", "4-4-3-10", seed=3)
 """No network, so that linear programmes do the work."""

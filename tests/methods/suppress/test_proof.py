@@ -17,6 +17,7 @@ from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.search import Search
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
+from tests.clocks import Hand
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     assert_consistent,
@@ -24,7 +25,6 @@ from tests.methods.suppress.tables import (
     seeded_instance,
 )
 from tests.methods.suppress.test_improvement import cube
-from tests.test_clock import Hand
 
 EVERY = [*ALGORITHMS, "benders", "stabilized", "monolithic"]
 
