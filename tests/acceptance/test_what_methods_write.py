@@ -180,7 +180,7 @@ def test_jobs_with_levels_on_one_side_publish_no_sensitive_value(folder: Path, s
 
 @pytest.mark.parametrize("name", ["intervals", "combined"])
 def test_the_confidential_table_names_cells_that_became_intervals(folder: Path, name: str) -> None:
-    """Cells that are published as intervals are secondary in the internal table, for each method."""
+    """Cells that are published as intervals are secondary in the internal table."""
     job = folder / "job.toml"
     job.write_text(
         f'{JOB}[method]\nname = "{name}"\ntime_limit = 10\n'
