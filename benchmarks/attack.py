@@ -1,6 +1,6 @@
 """How fast the attacker is, against the obvious way.
 
-Run with `python -m benchmarks.attack`. The obvious way is one linear programme for each sensitive
+Run with `python -m benchmarks.attack`. The obvious way is one linear program for each sensitive
 cell and side over the whole table, solved by HiGHS with its default options from a cold start; it
 is timed on a sample of cells, in turns with tacit in the same process. Instances come from
 `../shared` (or TACIT_SHARED) and from the generators. `levels` stops at the protection levels, as

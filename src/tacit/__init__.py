@@ -1,4 +1,4 @@
-"""tacit: publish statistical tables without giving anybody away.
+"""tacit: publish statistical tables without disclosing confidential figures.
 
 Everything a user needs is here; it is imported when it is first used, so that `import tacit`
 costs nothing.

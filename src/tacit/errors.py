@@ -30,7 +30,7 @@ class TacitError(Exception):
 
 
 class InputError(TacitError):
-    """Something a user handed over cannot be used as it is.
+    """Input that cannot be used as it is.
 
     Attributes:
         path: The file concerned, if there is one.
@@ -113,15 +113,15 @@ def about(*key: str | int) -> Iterator[None]:
 
 
 class SolverError(TacitError):
-    """A solver failed, also when it was asked again from a cold start."""
+    """A solver failed, even from a cold start."""
 
 
 class StoppedError(TacitError):
-    """An observer asked to stop before there was anything to hand over."""
+    """An observer asked to stop before there was anything to return."""
 
 
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Halves of characters and control characters, which have no place in most formats."""
+"""Halves of characters and control characters, which most formats cannot hold."""
 
 
 def unwritable(text: str) -> str | None:

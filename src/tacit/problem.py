@@ -68,7 +68,7 @@ class Problem:
         upper_level: The same above its value.
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
-            a cell, not numbers of cells.
+            per cell, not numbers of cells.
         overridden: Numbers of the cells that somebody decided to publish although a rule found
             them sensitive, increasing. Methods take them for any others; what is guaranteed does
             not hold for them.

@@ -163,4 +163,4 @@ def test_memory_that_does_not_suffice(
 
     monkeypatch.setattr("tacit.jobs.run.read_jj", fail)
     assert main(["info", str(tmp_path / "table.jj")]) == 3
-    assert capsys.readouterr().err.startswith("tacit: the memory does not suffice; ")
+    assert capsys.readouterr().err.startswith("tacit: there is not enough memory; ")

@@ -67,7 +67,7 @@ def _slowly(problem: Problem, lower: Floats, upper: Floats) -> tuple[Floats, Flo
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 20), min_size=4, max_size=4), st.sets(st.integers(0, 8)))
 def test_suppressed_cells_are_as_wide_as_can_be_deduced(inner: list[int], hidden: set[int]) -> None:
-    """Loss, width and guesses are those of the intervals that linear programmes find."""
+    """Loss, width and guesses are those of the intervals that linear programs find."""
     problem = _square(inner)
     mask = np.isin(np.arange(9), [0, *hidden])
     found = measure(problem, _outcome(Suppression(mask)))

@@ -40,7 +40,7 @@ from tests.report.releases import (
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURES: dict[str, Callable[[], Picture]] = {
     "heat map": lambda: heat_map(small_release()),
-    "heat map of the house": lambda: heat_map(small_release("intervals"), confidential=True),
+    "internal heat map": lambda: heat_map(small_release("intervals"), confidential=True),
     "heat map of a wide table": lambda: heat_map(wide_release(), confidential=True),
     "heat map of a large table": lambda: heat_map(large_release()),
     "levels": lambda: loss_by_level(small_release(), confidential=True),

@@ -1,6 +1,6 @@
-"""`compare`: several methods on one table, measured alike, to help choose.
+"""`compare`: several methods on one table, measured in the same way, to help choose.
 
-What a method minimises differs from method to method. So every outcome is measured by what a
+Methods minimise different things. So every outcome is measured by what a
 reader is left with: how wide the interval is in which a cell can lie, and how far the best guess
 is from the truth. `docs/compare.md` defines the figures.
 """
@@ -34,10 +34,10 @@ _NOTHING = "-"
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedOutcome:
-    """What one method made of the table. It tells no value of any cell.
+    """What one method made of the table. It holds no value of any cell.
 
     Attributes:
-        label: How the method was asked for: its name, with the algorithm where one was chosen.
+        label: The method's name, with the algorithm where one was chosen.
         method: Its name.
         algorithm: Which of its algorithms.
         status: That of the outcome, or `failed` or `not run`.
@@ -72,7 +72,7 @@ class Comparison:
     For internal use: the figures say how closely sensitive cells are protected.
 
     Attributes:
-        rows: One entry per method, in the order asked for.
+        rows: One entry per method, in the given order.
         cells: Number of cells of the table.
         sensitive: Number of sensitive cells.
         time_limit: Seconds that each method had.
@@ -256,10 +256,10 @@ def compare(
     Args:
         table: A table with sensitive cells and their levels, or a problem.
         methods: Names of methods, each with an algorithm after a colon if wanted, such as
-            `suppress:hypercube`. By default all methods there are.
+            `suppress:hypercube`. By default all methods.
         time_limit: Seconds for each method. Measuring takes at most as long again.
         gap: When a method may stop, see `Options`.
-        seed: The same seed gives the same figures, unless the time limit cuts in.
+        seed: The same seed gives the same figures, unless the time limit is reached.
         options: Further options by method, such as `{"suppress": {"max_suppressed": 20}}`; by
             the name that includes an algorithm they are for that entry alone.
         observer: Listens; when it asks to stop, the method that runs ends with its best result,

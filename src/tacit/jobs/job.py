@@ -109,7 +109,7 @@ class Outputs:
         json: The result as the JSON of the contract.
         table: The true table with statuses, reasons and levels; confidential.
         evidence: The audit with its evidence; confidential.
-        working_report: The report for the house; confidential.
+        working_report: The internal report; confidential.
         presentation: How the published table is written.
     """
 
@@ -193,7 +193,7 @@ class Job:
 
 
 def open_job(path: str | Path) -> Job:
-    """A job by the name of its file: a TOML file says all, a JJ file is a job with one source.
+    """A job by the name of its file: a TOML file, or a JJ file as a job with one source.
 
     Args:
         path: A .toml file, or a JJ file.
@@ -230,7 +230,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
     if isinstance(data, JJFile):
         for key in _NOT_FOR_JJ:
             if key in top.given:
-                raise top.fault(f"a JJ file says all about its cells: leave out {key!r}", key)
+                raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
     return Job(
         path=path,
         data=data,

@@ -124,7 +124,7 @@ class JobListener:
     """Listens to a job as it runs, and does nothing; whoever shows something overrides it."""
 
     def reading(self) -> AbstractContextManager[Observer]:
-        """The observer of what is read and tabulated, while that goes on."""
+        """The observer of what is read and tabulated, in the meantime."""
         return nullcontext(Observer())
 
     def searching(self) -> AbstractContextManager[Observer]:
@@ -147,7 +147,7 @@ def run_job(
 ) -> Release:
     """Run a job from its data to a release; `write_outputs` writes what it asks for.
 
-    The command line, jobs in TOML files and JJ files all come along here.
+    The command line, jobs in TOML files and JJ files all use this function.
 
     Args:
         job: The job, see `read_job` and `open_job`.
@@ -190,7 +190,7 @@ def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
 
 
 def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
-    """Whom a job protects against: those that an audit of what it publishes has to face.
+    """Whom a job protects against: the attackers that an audit of its publication considers.
 
     Args:
         job: The job.

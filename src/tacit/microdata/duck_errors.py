@@ -64,7 +64,7 @@ def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise InputError(
-            "the memory limit does not suffice; give a larger memory_limit, or a temp_directory "
+            "the memory limit is too small; give a larger memory_limit, or a temp_directory "
             "with more space",
             key=("memory_limit",),
         ) from None

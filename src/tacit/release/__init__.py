@@ -1,4 +1,4 @@
-"""`protect`: from a table to a `Release`, in which what may be published is kept apart."""
+"""`protect`: from a table to a `Release`, which keeps what may be published separate."""
 
 from tacit.release.against import Against
 from tacit.release.flags import PublishedStatus

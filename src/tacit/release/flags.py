@@ -25,7 +25,7 @@ class PublishedStatus(StrEnum):
     INTERVAL = "interval"
     """As an interval."""
     SUPPRESSED = "suppressed"
-    """Not at all. Whether the cell is sensitive or protects another one is not told."""
+    """Not at all. Readers are not told whether the cell is sensitive or protects another one."""
 
 
 class ConfidentialityStatus(StrEnum):
@@ -34,9 +34,9 @@ class ConfidentialityStatus(StrEnum):
     FREE = "F"
     """Free for publication."""
     NOT_FOR_PUBLICATION = "N"
-    """Not for publication: stands for a cell of which no more is told."""
+    """Not for publication: no more is said about the cell."""
     CONFIDENTIAL = "C"
-    """Confidential statistical information: the cell is sensitive itself."""
+    """Confidential statistical information: the cell is itself sensitive."""
     SECONDARY = "D"
     """Secondary confidentiality set by the sender: the cell protects others."""
 
@@ -56,7 +56,7 @@ MEANINGS: Mapping[str, str] = {
     PublishedStatus.VALUE: "published",
     PublishedStatus.INTERVAL: "published as an interval, to protect respondents",
     PublishedStatus.SUPPRESSED: "not published, to protect respondents",
-    "primary": "would itself tell too much about respondents",
+    "primary": "would itself disclose too much about respondents",
     "secondary": "would help to deduce others",
     "CONF_STATUS F": "free for publication",
     "CONF_STATUS N": "not for publication",

@@ -25,7 +25,7 @@ MOST_DECIMALS = 6
 _EXACT_DECIMALS = 12
 """Numbers with more decimals are kept to 15 digits."""
 _EXACT_BELOW = 2.0**53
-"""Whole numbers below this are stored as they are."""
+"""Integers below this are stored exactly."""
 Rounding: TypeAlias = Literal["nearest", "down", "up"]
 _ROUND = {"nearest": np.rint, "down": np.floor, "up": np.ceil}
 _KINDS = ("primary", "secondary")
@@ -61,7 +61,7 @@ def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:
 
 
 def decimals(published: Published) -> int | None:
-    """How many decimals the published values need; None where they are too many to write out.
+    """How many decimals the published values need; None if there are too many to write.
 
     Ends of intervals count only where there are no values: they are rounded outwards.
     """
@@ -71,11 +71,11 @@ def decimals(published: Published) -> int | None:
 
 
 def settled(numbers: Floats) -> Floats:
-    """Numbers with the decimals that they have, and nothing behind: 15.600000000000001 is 15.6.
+    """Numbers without rounding noise: 15.600000000000001 is 15.6.
 
     What stands there comes from adding up: it depends on the order, and so on hidden cells.
     """
-    # Larger ones have no decimals, and NaN is no number.
+    # Larger ones have no decimals, and NaN is not a number.
     small = np.abs(numbers) < _EXACT_BELOW
     digits = _needed(numbers, _EXACT_DECIMALS)
     # Adding zero makes minus zero a plain one.

@@ -43,7 +43,7 @@ class Published:
         dimensions: The hierarchy of each dimension; none for a problem.
         backend: The data frame library that `to_frame` uses.
         grids: The linked tables that it consists of; one, if it was not linked.
-        relations: What every reader knows about the cells, one relation a row.
+        relations: What every reader knows about the cells, one relation per row.
         rhs: What each relation adds up to.
         lowest: What every reader knows to be the least value of any cell: 0 where none can be
             negative.
@@ -248,7 +248,7 @@ class Published:
             marks: What to write in place of suppressed values.
             flags: `status`, `sdmx` or `none`: columns of a list.
             layout: `pivot`, with the last dimension in the columns, or `list`, with a row for
-                each cell; by default a list where flags are asked for.
+                each cell; by default a list where flags are requested.
             title: A heading.
         """
         from tacit.io.exports import write_excel
@@ -265,7 +265,7 @@ class Published:
         layout: Literal["pivot", "list"] | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a web page that needs nothing else: a table for each of the linked tables.
+        """Write a self-contained web page: a table for each of the linked tables.
 
         Args:
             path: Where to write.

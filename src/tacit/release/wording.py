@@ -80,7 +80,7 @@ def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> 
 
 
 def limits(published: Published) -> str:
-    """What is not guaranteed, in whole sentences."""
+    """What is not guaranteed, in full sentences."""
     text = (
         "This does not hold against anyone who knows more, for instance from another publication "
         "or, unless named here, from contributing. "

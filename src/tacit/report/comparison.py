@@ -17,7 +17,7 @@ INTERNAL_ONLY = "Internal: this compares methods on the true table; not for publ
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedMethod:
-    """What one method made of a table. It holds no value of any single cell.
+    """What one method made of a table. It holds no value of any cell.
 
     Attributes:
         method: `suppress`, `intervals`, ...
@@ -216,7 +216,7 @@ def comparison_report(
 
 
 def _figure_alone(rows: Sequence[ComparedMethod]) -> str:
-    # The page has the numbers in a section of their own.
+    # The page has the numbers in a separate section.
     return figure(replace(risk_and_utility(rows), numbers=None))
 
 
@@ -258,7 +258,7 @@ def _several(row: ComparedMethod, rows: Sequence[ComparedMethod]) -> bool:
 
 
 def _marker(place: int, x: float, y: float, class_: str, title: str) -> str:
-    """A shape of its own for each method."""
+    """A different shape for each method."""
     r = 6.0
     corners = (
         ((-r, -r), (r, -r), (r, r), (-r, r)),

@@ -33,7 +33,7 @@ def write_report(
     confidential: bool = False,
     title: str | None = None,
 ) -> Path:
-    """Write the report on a release: one HTML file that needs nothing else.
+    """Write the report on a release: one self-contained HTML file.
 
     Args:
         release: The release.
@@ -108,18 +108,19 @@ def report_title(published: Published, value: str = "table") -> str:
 
 def _lead(published: Published) -> str:
     how = {
-        "suppress": "Cells that would give somebody away are left out, and so are others from "
-        "which they could be computed.",
-        "intervals": "Cells that would give somebody away are published as intervals, and so are "
+        "suppress": "Cells that would disclose confidential figures are left out, and so are "
         "others from which they could be computed.",
-        "combined": "Cells that would give somebody away are left out or published as intervals.",
-        "adjust": "Values are changed, as little as possible, so that nobody is given away.",
-        "round": "Values are rounded, so that nobody is given away and all totals still add up.",
+        "intervals": "Cells that would disclose confidential figures are published as intervals, "
+        "and so are others from which they could be computed.",
+        "combined": "Cells that would disclose confidential figures are left out or published as "
+        "intervals.",
+        "adjust": "Values are changed, as little as possible, to protect confidential figures.",
+        "round": "Values are rounded to protect confidential figures; all totals still add up.",
     }
     if published.at_random:
         how["round"] = (
-            "Values are rounded at random, each for itself, so that nobody is given away. Totals "
-            "are rounded like all others: parts need not add up to them."
+            "Values are rounded at random, each separately, to protect confidential figures. "
+            "Totals are rounded like all others: parts need not add up to them."
         )
     cells = f"{counted(published.cell_count)} cells, made safe to publish."
     return f"{cells} {how.get(published.method, '')}".strip()
@@ -147,7 +148,7 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
 def _protection(release: Release, confidential: bool) -> str:
     rows = release.summary_rows()
     if confidential:
-        # What the papers tell of hidden cells tells more than what readers are told of them.
+        # The working papers say more about hidden cells than readers are told.
         rows |= release.papers.summary_rows()
     del rows["guarantee"]
     return paragraph(release.guarantee) + facts(rows)

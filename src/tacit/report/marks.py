@@ -13,7 +13,7 @@ from tacit.report.svg import hatching
 
 @dataclass(frozen=True)
 class Mark:
-    """A kind of cell that is drawn in a way of its own.
+    """A kind of cell that is drawn in its own way.
 
     Attributes:
         name: What the cells are, in words.

@@ -83,7 +83,7 @@ class PriorPosterior(SensitivityRule):
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
         q: Everybody can estimate contributions to within this percentage beforehand, above p.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table
@@ -133,7 +133,7 @@ class PPercent(SensitivityRule):
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table

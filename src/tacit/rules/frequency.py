@@ -30,7 +30,7 @@ class MinFrequency(PercentRule):
     Cells without contributors are not sensitive.
 
     Attributes:
-        minimum: With so many contributors a cell is not sensitive any more.
+        minimum: With this many contributors a cell is no longer sensitive.
         weighted: Those that a sample stands for count, not those in the sample.
         holding: Holdings count instead of contributors.
 

@@ -172,7 +172,7 @@ class Grid:
                 outer, size, stride, child, first_child, cell, indptr, indices, data, row, entry
             )
         if row < rows or entry < entries:
-            # Copies let go of the room kept for combinations that do not occur.
+            # Copies free the memory kept for combinations that do not occur.
             indptr, indices, data = (
                 indptr[: row + 1].copy(),
                 indices[:entry].copy(),

@@ -25,7 +25,7 @@ def _solutions() -> Iterator[Mistake]:
     yield solution(
         "a solution of another table",
         "0 1 99\n",
-        ":1: entry 3 is no cell of the problem; cells are 0 to 8",
+        ":1: entry 3 is not a cell of the problem; cells are 0 to 8",
     )
     yield solution(
         "a JSON file that was cut off",
@@ -147,7 +147,7 @@ def _typed() -> Iterator[Mistake]:
     yield typed(
         "an option given twice",
         "protect table.jj --seed 3 --option seed=2",
-        "seed is given by --option and by an option of its own; leave one out",
+        "seed is given by --option and by its own option; leave one out",
     )
     yield typed(
         "options that contradict each other",

@@ -25,10 +25,10 @@ class Presentation:
 
     Attributes:
         marks: What stands in place of suppressed values.
-        flags: How it is told how each cell is published: `status`, `sdmx` or `none`.
+        flags: How readers learn how each cell is published: `status`, `sdmx` or `none`.
         layout: `pivot` or `list`.
         title: A heading.
-        tell_primary: Tell readers which of the cells without a value are sensitive themselves.
+        tell_primary: Tell readers which of the cells without a value are themselves sensitive.
     """
 
     marks: Marks | None = None
@@ -55,7 +55,7 @@ class Presentation:
             )
 
     def choices(self, path: str | Path) -> dict[str, Any]:
-        """What is chosen of all that the format of a file has a place for."""
+        """The choices that the format of a file can use."""
         chosen = {name: getattr(self, name) for name in _format(path).choices}
         if chosen.get("layout") == "pivot":
             # A pivot has no columns for flags.

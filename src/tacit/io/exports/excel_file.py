@@ -78,7 +78,6 @@ def require_xlsxwriter(path: str | Path) -> ModuleType:
     try:
         import xlsxwriter
     except ImportError:
-        # Jobs find the line of an error by the words in its message: the name, or `published`.
         raise InputError(
             f"{Path(path).name}: files published for Excel need xlsxwriter, which is not "
             "installed; run pip install 'tacit[excel]', or choose another format"

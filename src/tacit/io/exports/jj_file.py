@@ -20,7 +20,7 @@ def write_reader_jj(published: Published, path: str | Path) -> None:
         InputError: The relations are not known, or the file cannot be written.
     """
     if published.relations is None or published.rhs is None:
-        raise InputError("this publication does not know its relations, which a JJ file tells")
+        raise InputError("this publication does not know its relations, which a JJ file needs")
     hidden, value = published.is_hidden, published.value
     lower = np.where(hidden | published.altered, published.lowest, value)
     upper = np.where(hidden | published.altered, np.inf, value)
