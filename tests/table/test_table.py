@@ -189,7 +189,7 @@ def test_column_names_give_way_to_dimensions() -> None:
     """A dimension called status keeps its name in the frame."""
     table = Table.from_frame({"status": ["a", "b"], "value": [1, 2]}, {"status": None})
     assert list(table.to_frame()) == ["status", "value", "cell_status"]
-    with pytest.raises(InputError, match="no known library"):
+    with pytest.raises(InputError, match="not a known library"):
         table.to_frame("excel")
 
 

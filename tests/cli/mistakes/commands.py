@@ -34,7 +34,7 @@ def _solutions() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "evidence that is none",
+        "a file that is not evidence",
         "audit table.jj hidden.txt --check-evidence evidence.json",
         "tacit: evidence.json:1: this is not valid JSON: extra data\n",
         files={"evidence.json": "0 1\n"},
@@ -76,7 +76,7 @@ def _outputs() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a file where a folder is to be",
+        "a file in place of a folder",
         "demo --out firms.csv",
         "tacit: firms.csv: the folder cannot be created: file exists\n",
     )
@@ -95,7 +95,7 @@ def _outputs() -> Iterator[Mistake]:
 
 
 def _typed() -> Iterator[Mistake]:
-    about = "What is typed"
+    about = "Arguments"
 
     def typed(title: str, command: str, printed: str) -> Mistake:
         return Mistake(about, title, command, f"tacit: {printed}\n")
@@ -155,7 +155,7 @@ def _typed() -> Iterator[Mistake]:
         "--check-evidence: it does not go with --save-evidence: choose one; see tacit audit --help",
     )
     yield typed(
-        "a kind of table that is not known",
+        "an unknown kind of table",
         "generate 4d --out table2.jj",
         "no kind of table is called '4d'; expected 1h2d, 2d or 3d",
     )
