@@ -43,7 +43,7 @@ def full(hierarchy: Hierarchy) -> Grid:
 
 
 def partly_filled(hierarchy: Hierarchy, cells: int, seed: int = 1) -> Grid:
-    """A grid in which about so many combinations occur: some finest ones and all their totals."""
+    """A grid in which about this many combinations occur: some finest ones and all their totals."""
     grid = full(hierarchy)
     leaves = np.flatnonzero(hierarchy.is_leaf)
     random = np.random.default_rng(seed)

@@ -63,7 +63,7 @@ class Plain:
         )
 
     def deviations(self, x: Floats | None) -> Floats | None:
-        """The deviations that a vector stands for."""
+        """The deviations that a vector represents."""
         n = (len(self.cost) - int(self.whole.sum())) // 2
         return None if x is None else x[:n] - x[n : 2 * n]
 

@@ -83,7 +83,7 @@ def published_by_instance(table: int) -> dict[str, dict[str, str]]:
 def arguments(
     description: str, *, instances: Sequence[str], time_limit: float
 ) -> argparse.ArgumentParser:
-    """What every study can be asked for; a study may add to it."""
+    """The arguments of every study; a study may add others."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
@@ -126,7 +126,7 @@ class Run:
 
     @property
     def seconds_if_optimal(self) -> float | None:
-        """The seconds of a run that came to its end by itself; None for others."""
+        """The seconds of a run that was not stopped; None for others."""
         return self.seconds if self.status == "optimal" else None
 
     @property

@@ -1,4 +1,4 @@
-"""[CastroVia2016, Table 1]: intervals by cuts, beside the paper's Benders decomposition.
+"""[CastroVia2016, Table 1]: intervals by cuts, compared with the paper's Benders decomposition.
 
 After the paper's tables come larger generated ones and real ones.
 """

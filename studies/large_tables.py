@@ -1,4 +1,4 @@
-"""Large tables: how time and memory grow, real tables in seconds, and beside tau-ARGUS' modular.
+"""Large tables: how time and memory grow, real tables in seconds, and a comparison with tau-ARGUS.
 
 Three parts, each with a file of its own: `scaling`, `named` and `peer`.
 

@@ -1,4 +1,4 @@
-"""Controlled rounding: time and proven gap on generated tables, beside the plain integer program.
+"""Controlled rounding: time and proven gap on generated tables, with the integer program.
 
 Two-dimensional tables with one hierarchy are networks; the others are not, and there the plain
 integer program (`milp`, HiGHS alone) is what rounding part after part is compared with.

@@ -1,4 +1,4 @@
-"""[BaenaCastroFrangioni2020, Table 5]: the 48 1H2D tables, beside the paper's two methods.
+"""[BaenaCastroFrangioni2020, Table 5]: the 48 1H2D tables, with the paper's two methods.
 
 A is the paper's stabilized Benders, B the branch and cut of Fischetti and Salazar (2001) in
 tau-ARGUS, both after at most an hour on the paper's own tables.

@@ -1,4 +1,4 @@
-"""[BaenaCastroFrangioni2020, Table 6]: real tables, on request beside tau-ARGUS' engine.
+"""[BaenaCastroFrangioni2020, Table 6]: real tables, on request with tau-ARGUS' engine.
 
 `table6_trace.csv` has objective and bound over time. The peer's time limit is in whole minutes of
 processor time and it stops at a gap of zero only. To compare on equal terms:
@@ -34,7 +34,7 @@ INSTANCES = (
     *("toy3dsarah", "ninenew", "osorio", "dale", "table8"),
 )
 WEIGHTS_OF_FILE = ("targus", "example_2D", "cube8", "enterprise500", "enterprise5k")
-"""Tables whose files have weights worth the name; all others are solved with weight 1."""
+"""Tables whose files have meaningful weights; all others are solved with weight 1."""
 PAPER = "[BaenaCastroFrangioni2020, Table 6]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "weights", "method", "seed", "time_limit"),

@@ -42,7 +42,7 @@ def test_left_counts_down_to_the_reserve(hand: Hand) -> None:
 
 
 def test_without_a_clock_there_is_no_limit() -> None:
-    """Nobody is limited who has not been told so."""
+    """Without a clock there is no limit."""
     assert time_left() == np.inf
     check_time()
 

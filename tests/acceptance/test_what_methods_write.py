@@ -161,7 +161,7 @@ def test_reports_on_random_rounding_do_not_say_that_totals_add_up(
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_jobs_with_levels_on_one_side_publish_no_sensitive_value(folder: Path, side: str) -> None:
-    """Adjustment changes sensitive cells also where only one level is asked for."""
+    """Adjustment changes sensitive cells even if they have only one level."""
     job = folder / "job.toml"
     job.write_text(
         f'levels = "{side}"\n{JOB}[method]\nname = "adjust"\ntime_limit = 10\n'

@@ -110,7 +110,7 @@ def test_intervals_are_as_wide_as_all_of_them_together_allow(
     st.lists(st.integers(0, 20), min_size=4, max_size=4),
 )
 def test_changed_values_are_off_by_what_they_are_off_by(inner: list[int], other: list[int]) -> None:
-    """Where readers are told nothing of it, a changed value hides as much as it is changed by."""
+    """If readers are not told the radius, a changed value hides as much as it was changed by."""
     problem, published = _square(inner), _square(other)
     found = measure(problem, _outcome(Values(published.value)))
     away = np.abs(published.value - problem.value)

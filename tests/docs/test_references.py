@@ -90,7 +90,7 @@ def test_citations_in_pages_lead_to_the_references() -> None:
 
 
 def test_citations_are_recognised() -> None:
-    """By key alone, or with an equation, section or figure; indices and links are none."""
+    """By key alone, or with an equation, section or figure; indices and links are not citations."""
     text = (
         "as in [Castro2012, (16)] and [Cox1995]; [BenAmeurNeto2007, section 3]; a[N2], [the guide]"
     )

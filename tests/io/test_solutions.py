@@ -111,7 +111,7 @@ def test_intervals(tmp_path: Path) -> None:
 
 
 def test_combined(tmp_path: Path) -> None:
-    """Suppressed cells lie between their bounds unless they have an interval of their own."""
+    """Suppressed cells lie between their bounds unless they have an interval."""
     solution = read(tmp_path, {"suppressed": [1, 3], "intervals": [[1, 10, 30], [2, 20, 25]]})
     assert isinstance(solution, Intervals)
     assert solution.lower.tolist() == [77.25, 10, 20, 0, 0]
@@ -127,7 +127,7 @@ def test_values(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("radius", "expected"), [(5, [5] * 5), ([0, 1, 2, 3, None], None)])
 def test_values_with_a_radius(tmp_path: Path, radius: Any, expected: list[float] | None) -> None:
-    """What readers are told of the differences is one number, or one per cell."""
+    """The radius is one number, or one per cell."""
     solution = read(tmp_path, {"values": [80, 25, 20, 35, 0.5], "radius": radius})
     assert isinstance(solution, Values)
     assert solution.radius is not None
@@ -292,7 +292,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
 
 
 def test_outcome_without_solution(tmp_path: Path) -> None:
-    """Without a solution there is none of its keys, and what is unknown is null."""
+    """Without a solution its keys are missing, and unknown figures are null."""
     outcome = Outcome(
         status=Status.INFEASIBLE, stopped_by=StopReason.INFEASIBLE, report=Report(bound=np.inf)
     )
@@ -368,7 +368,7 @@ def test_outcomes_survive_a_round_trip(
 
 
 def test_what_is_published_costs_more_than_the_optimum(tmp_path: Path) -> None:
-    """Both costs of intervals are told apart."""
+    """The two costs of intervals are distinguished."""
     solution = Intervals(np.array([77.25, 10, 22.25, 0, 0]), np.array([77.25, 30, 22.25, 0, 0]))
     report = Report(objective=18.0, bound=18.0, published_objective=20.0)
     outcome = Outcome(status=Status.OPTIMAL, solution=solution, method="intervals", report=report)

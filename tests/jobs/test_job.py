@@ -1,4 +1,4 @@
-"""What a job file says, and what is said of one that is wrong."""
+"""What a job file says, and the errors of one that is wrong."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ evidence = "e.confidential.json"
 
 
 def test_other_kinds_of_data(tmp_path: Path) -> None:
-    """A finished table names its columns, a JJ file says it all, and a method may stand alone."""
+    """A finished table names its columns, a JJ file needs none, and a method may be named alone."""
     (tmp_path / "cells.toml").write_text(
         'method = "suppress"\n[data]\ntable = "cells.csv"\ncount = "n"\ntop = "largest"\n'
         'cells = "all"\n[dimensions.region]\n'
@@ -238,7 +238,7 @@ def test_errors_of_the_data_carry_the_path_of_the_key(
 
 
 def test_rules_are_tables(tmp_path: Path) -> None:
-    """A list of something else is told how rules are written."""
+    """The error about a list of something else says how rules are written."""
     (tmp_path / "job.toml").write_text('rules = [\n3]\n[data]\ntable = "t.csv"\n[dimensions.a]\n')
     with pytest.raises(InputError, match=r"job.toml:2: 'rules' must be tables: write \[\[rules"):
         read_job(tmp_path / "job.toml")
@@ -259,7 +259,7 @@ def test_rules_are_tables(tmp_path: Path) -> None:
 def test_what_is_no_job_is_refused(
     tmp_path: Path, content: bytes, line: int | None, message: str
 ) -> None:
-    """Faults of TOML itself are told with their line too."""
+    """Faults of TOML itself are reported with their line, too."""
     path = tmp_path / "job.toml"
     path.write_bytes(content)
     with pytest.raises(InputError) as raised:
@@ -308,7 +308,7 @@ def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
 def test_data_that_do_not_fit_are_blamed_on_a_line(
     changed: Changed, old: str, new: str, line: int, message: str
 ) -> None:
-    """What only the data show is still told at the line that asked for it."""
+    """Faults that only the data show are reported at the line that names the column."""
     path = changed((old, new))
     with pytest.raises(InputError) as raised:
         job_problem(read_job(path))

@@ -28,7 +28,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    """A Spark of two threads, each with a Python worker, a process of its own."""
+    """A Spark of two threads, each with a Python worker in a separate process."""
     lacking = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         lacking.append("java")

@@ -45,7 +45,7 @@ def test_names_are_refused_before_the_work(
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A name that cannot be is said at once."""
+    """An impossible name is reported at once."""
     assert main(["protect", str(table), option, str(tmp_path / name)]) == 1
     told = capsys.readouterr()
     assert message in told.err

@@ -58,7 +58,7 @@ ROWS = (
 
 
 def test_a_page_with_picture_and_numbers(tmp_path: Path) -> None:
-    """All methods are in the table, those with an outcome in the picture, notes are told."""
+    """All methods are in the table, those with an outcome in the picture, with notes."""
     path = comparison_report(ROWS, tmp_path / "c.html", table="targus.jj")
     page = path.read_text()
     outline = Outline.of(page)

@@ -161,7 +161,7 @@ def test_bounds_are_those_of_the_trace() -> None:
     st.floats(0.3, 1.0),
 )
 def test_cells_keep_apart_and_in_order(sizes: list[int], seed: int, share: float) -> None:
-    """Whatever the dimensions, each cell has a place of its own that its codes name."""
+    """Whatever the dimensions, each cell has its own place, named by its codes."""
     chance = np.random.default_rng(seed)
     dimensions = {
         f"d{place}": tacit.Hierarchy.flat([f"{place}{code}" for code in range(size)])

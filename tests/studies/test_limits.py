@@ -16,7 +16,7 @@ SMALL = TableName(kind="2d", name="60")
 
 
 def test_every_algorithm_of_every_method_is_run() -> None:
-    """The runs are all algorithms with all limits on all tables, and one alone if asked for."""
+    """The runs are all algorithms with all limits on all tables, or one alone on request."""
     every = asks((3.0, 10.0), ["dale"])
     assert len(every) == 2 * sum(len(algorithms(method)) for method in METHODS)
     assert {ask.method for ask in every} == set(METHODS)
