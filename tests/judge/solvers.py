@@ -14,7 +14,7 @@ Booleans = npt.NDArray[np.bool_]
 Matrix = Any
 
 TOLERANCE = 1e-10
-"""The finest that the solver takes."""
+"""The smallest that the solver accepts."""
 
 
 @dataclass(frozen=True, eq=False)

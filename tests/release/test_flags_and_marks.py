@@ -39,7 +39,7 @@ def test_sdmx_codes() -> None:
 
 
 def test_statuses_and_none() -> None:
-    """tacit's own words are one column, and a second one with `tell_primary`."""
+    """The words of tacit are one column, and a second one with `tell_primary`."""
     assert list(flag_columns(published(), "none")) == []
     columns = flag_columns(published(primary=True), "status")
     assert columns["confidentiality"][mask(HIDDEN[0])].tolist() == ["primary"]

@@ -19,7 +19,7 @@ RECORDS_A_THREAD = 250_000
 """Fewer records are not worth another thread."""
 
 MOST_SHARED_CELLS = 8_000_000
-"""So many cells may be kept by all threads together."""
+"""At most this many cells are kept by all threads together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Records:
 
 
 def _thread_count(records: int, cells: int) -> int:
-    """How many threads are worth their while, each with numbers of its own for all cells."""
+    """How many threads to use: each needs its own numbers for all cells."""
     return max(1, min(cpu_count() or 1, records // RECORDS_A_THREAD, MOST_SHARED_CELLS // cells))
 
 
@@ -257,8 +257,8 @@ class Layout:
     """How to read a row with all that is known of a cell.
 
     Attributes:
-        added: So many columns are added up.
-        top: So many of the largest contributions are kept.
+        added: How many columns are added up.
+        top: How many of the largest contributions are kept.
         tops: For contributors and holdings how many columns each of the largest has: the
             contribution, and what orders those of the same size.
     """

@@ -27,7 +27,7 @@ KNOWN = (
     (
         r"^Permission Error: .*disabled by configuration",
         "the query, or a view that it reads, reaches beyond the database; name the files "
-        "themselves, or hand over a connection",
+        "themselves, or pass a connection",
     ),
     (
         r"Could not set lock on file|file handle conflict|different configuration",

@@ -74,7 +74,7 @@ def add_contributions(
         top_weight: The weights of the largest contributions; empty where there are none.
         top_asked: Who of the largest asked for protection; empty where nobody could.
     """
-    # One body without helpers that take arrays: handing arrays over costs more than the work.
+    # One body without helpers that take arrays: passing arrays costs more than the work.
     dimensions, cells = parent.shape
     alone = len(start) == 0
     kept = top.shape[1]

@@ -124,7 +124,7 @@ def code_findings(
 
 
 def refuse(report: TabulationReport, specification: Specification) -> None:
-    """Refuse records as the user said."""
+    """Refuse records as the policies say."""
     refused = [
         finding
         for finding in report.findings

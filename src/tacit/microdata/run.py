@@ -26,7 +26,7 @@ from tacit.table import Grid, Table
 Policy = Literal["refuse", "drop"]
 
 MOST_CELLS_WITH_EMPTY = 20_000_000
-"""So many cells are tabulated at most where empty ones are kept."""
+"""At most this many cells are tabulated where empty ones are kept."""
 
 
 class Microdata(Protocol):
@@ -288,10 +288,10 @@ def _tabulate(
         _refuse_to_go_on(observer)
         dimensions[name] = _occurring(microdata, name) if given is None else given
     # Refuses more combinations than can be numbered before anything is.
-    room = Grid(dimensions)
-    if specification.keep_empty and room.cell_count > MOST_CELLS_WITH_EMPTY:
+    space = Grid(dimensions)
+    if specification.keep_empty and space.cell_count > MOST_CELLS_WITH_EMPTY:
         raise InputError(
-            f"the dimensions cross in {room.cell_count} cells; leave empty ones out "
+            f"the dimensions cross in {space.cell_count} cells; leave empty ones out "
             "(keep_empty), or use coarser hierarchies",
             key=("keep_empty",),
         )
@@ -311,7 +311,7 @@ def _tabulate(
     if len(leaf_keys):
         if specification.keep_empty:
             leaf_keys = np.arange(math.prod(leaf_shape(dimensions)))
-        cells = Cells.above(room.dimensions, leaf_keys)
+        cells = Cells.above(space.dimensions, leaf_keys)
         tallies = {
             name: Tally(
                 cells,
@@ -349,6 +349,6 @@ def _advance(observer: Observer, done: int, total: int) -> None:
 
 
 def _refuse_to_go_on(observer: Observer) -> None:
-    """A table that is half made is of no use: whoever wants to stop gets none."""
+    """A half-made table is of no use: an observer that stops gets none."""
     if observer.should_stop():
         raise StoppedError("the tabulation was stopped")

@@ -1,4 +1,4 @@
-"""What microdata can come from, told apart without loading any library for it."""
+"""Sources of microdata, recognised without importing any library."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def refuse_undecodable_text(frame: Frame) -> None:
 
 
 def recognise(source: Any, columns: tuple[str, ...]) -> Source:
-    """Say what a user handed over.
+    """Recognise the kind of a source.
 
     Args:
         source: See `tacit.tabulate`.

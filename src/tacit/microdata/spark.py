@@ -88,7 +88,7 @@ class SparkMicrodata:
         session = SparkSession.builder.getOrCreate()
         names = _readable(self._source.names)
         if self._source.kind == "parquet":
-            # Names of folders are no data, even where one is called turnover=7.
+            # Names of folders are not data, even if one is called turnover=7.
             return session.read.option("recursiveFileLookup", "true").parquet(*names)
         first = session.read.text(names, recursiveFileLookup=True).first()
         if first is None:

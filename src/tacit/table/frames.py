@@ -1,4 +1,4 @@
-"""Data frames at the door: any of pandas, polars and pyarrow, or a dict of columns."""
+"""Data frames as input: any of pandas, polars and pyarrow, or a dict of columns."""
 
 from __future__ import annotations
 
