@@ -79,7 +79,7 @@ class Structure1H2D:
             raise InputError(f"a 1H2D table needs at least 2 columns; it is given {self.columns}")
         if self.subtables < 1 or self.splits < 1:
             raise InputError(
-                "a 1H2D table needs at least one subtable and one split row a subtable"
+                "a 1H2D table needs at least one subtable and one split row per subtable"
             )
         if not 0 <= self.percent <= 100:
             raise InputError("percent must lie between 0 and 100: the share of sensitive cells")

@@ -95,7 +95,7 @@ class Grid:
 
     @cached_property
     def positions(self) -> Integers:
-        """The position of each cell's code in its hierarchy, one column a dimension."""
+        """The position of each cell's code in its hierarchy, one column per dimension."""
         columns = [
             self.all_keys // stride % size
             for stride, size in zip(self.strides, self.shape, strict=True)

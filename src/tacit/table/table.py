@@ -317,7 +317,7 @@ class Table:
         counts: npt.ArrayLike | None = None,
         top: npt.ArrayLike | None = None,
     ) -> Self:
-        """From an array with one axis a dimension.
+        """From an array with one axis per dimension.
 
         Args:
             values: The values, either over the leaves of each dimension, and totals are
