@@ -174,13 +174,16 @@ def test_as_many_of_the_largest_are_kept_as_rules_need(changed: Changed) -> None
 
 
 def test_rules_that_cannot_judge_are_told_with_the_job(changed: Changed) -> None:
-    """What a rule misses in the table is an error about the job."""
+    """What a rule misses in the table is an error at its line of the job."""
     path = changed(
         ('rule = "p-percent"\np = 10', 'rule = "dominance"\nn = 5\nk = 75'),
         ("[data]", "[data]\ntop = 3"),
     )
-    with pytest.raises(InputError, match=r"job\.toml: the rule 'dominance' needs more of"):
+    with pytest.raises(
+        InputError, match=r"job\.toml:16: the rule 'dominance' needs more"
+    ) as caught:
         job_problem(read_job(path))
+    assert caught.value.key == ("rules", 1)
     path = changed(('rule = "p-percent"\np = 10', 'rule = "manual"\nmarks = "marks.csv"'))
     with pytest.raises(InputError, match=r"marks\.csv: cannot be read"):
         job_problem(read_job(path))

@@ -112,12 +112,11 @@ def job_problem(
             bounds=job.bounds,
             weight=job.weights,
         )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(str(error), path=job.path) from None
     except TacitError as error:
-        raise InputError(str(error), path=job.path) from None
+        key = error.key
+        raise job.top.blame(
+            error, ("weights", *key[1:]) if key[:1] == ("weight",) else key
+        ) from None
 
 
 class JobListener:

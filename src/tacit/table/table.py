@@ -481,10 +481,12 @@ class Table:
         if bounds is not None:
             if not isinstance(bounds, Bounds):
                 raise InputError("bounds must be Bounds(...), such as Bounds(upper_factor=2)")
-            changes["lower"], changes["upper"] = bounds.columns(self)
+            with about("bounds"):
+                changes["lower"], changes["upper"] = bounds.columns(self)
         if weight is not None:
-            weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
-            changes["weight"] = weighting.weights(self)
+            with about("weight"):
+                weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
+                changes["weight"] = weighting.weights(self)
         known = {name: changes.get(name, getattr(self, name)) for name in ("lower", "upper")}
         verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
         return self.replace(**verdicts, **changes)
