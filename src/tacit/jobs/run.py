@@ -114,9 +114,9 @@ def job_problem(
         )
     except TacitError as error:
         key = error.key
-        raise job.top.blame(
-            error, ("weights", *key[1:]) if key[:1] == ("weight",) else key
-        ) from None
+        if key[:1] == ("weight",):
+            key = ("weights", *key[1:])
+        raise job.top.blame(error, key) from None
 
 
 class JobListener:
