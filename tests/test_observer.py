@@ -1,4 +1,4 @@
-"""Observers, and who tells them what."""
+"""Observers, and what they are told."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Observer`: who listens while a method or an audit runs. Nothing in tacit prints by itself."""
+"""`Observer`: who listens while a method or an audit runs. Only the command line prints."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Problem:
         lower: The lower bound `l` an attacker knows for each cell; may be -inf.
         upper: The upper bound `u` an attacker knows for each cell; may be inf.
         weight: The information lost when the cell is suppressed.
-        relations: The coefficients `A`, one row a relation.
+        relations: The coefficients `A`, one row per relation.
         rhs: The right-hand sides `b`.
         sensitive: Numbers of the sensitive cells, increasing.
         lower_level: For each sensitive cell, how far below its value an attacker's
@@ -69,7 +69,7 @@ class Problem:
         upper_level: The same above its value.
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
-            a cell, not numbers of cells.
+            per cell, not numbers of cells.
         overridden: Numbers of the cells that somebody decided to publish although a rule found
             them sensitive, increasing. Methods take them for any others; what is guaranteed does
             not hold for them.

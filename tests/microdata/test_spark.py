@@ -30,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    """A Spark of two threads, each with a Python worker, a process of its own."""
+    """A Spark of two threads, each with a Python worker in a separate process."""
     lacking = [name for name in ("pyspark", "pyarrow") if importlib.util.find_spec(name) is None]
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         lacking.append("java")
@@ -42,7 +42,7 @@ def spark() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     builder = (
-        # Executors in processes of their own start three times slower, for the same Python workers.
+        # Executors in separate processes start three times slower, for the same Python workers.
         SparkSession.builder.master("local[2]")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

@@ -18,7 +18,7 @@ _LARGEST_SEED = 10**9
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """Whole numbers of at least so much."""
+    """Integers of at least this much."""
 
     def convert(text: str) -> int:
         if not text.isascii() or not text.isdigit() or int(text) < least:
@@ -29,7 +29,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def number(*, above: float | None = None, least: float | None = None) -> Callable[[str], float]:
-    """Finite numbers above a limit, or of at least so much."""
+    """Finite numbers above a limit, or of at least a limit."""
 
     def convert(text: str) -> float:
         try:

@@ -74,7 +74,7 @@ def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> N
 
 
 def write_json(path: Path, members: Mapping[str, Any]) -> None:
-    """Write one JSON object, one key a line; it is confidential, and complete or not there."""
+    """Write one JSON object, one key per line; it is confidential, and complete or not there."""
     from tacit.io.files import replacing
 
     lines = ",\n ".join(

@@ -1,4 +1,4 @@
-"""Jobs on the command line: with progress, and with a word on what they found."""
+"""Jobs on the command line, with progress and a summary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JobProgress(JobListener):
         self._reports: list[TabulationReport] = []
 
     def reading(self) -> AbstractContextManager[Progress]:
-        """A table that is half made is of no use: Ctrl-C ends it at once."""
+        """A half-made table is of no use: Ctrl-C ends it at once."""
         return Progress.on_stderr(quiet=self._quiet, stops_gracefully=False)
 
     def searching(self) -> AbstractContextManager[Progress]:

@@ -1,4 +1,4 @@
-"""Jobs: one TOML file that says all, from data to a published table."""
+"""Jobs: one TOML file that specifies everything, from data to a published table."""
 
 from tacit.jobs.job import Job, Outputs, open_job, read_job
 from tacit.jobs.run import (

@@ -101,7 +101,7 @@ class Microdata:
 
 @dataclass(frozen=True, eq=False)
 class CellFile:
-    """A finished table in a CSV or Parquet file, one row a cell.
+    """A finished table in a CSV or Parquet file, one row per cell.
 
     Attributes:
         path: The file.
@@ -129,7 +129,7 @@ class Outputs:
         json: The result as the JSON of the contract.
         table: The true table with statuses, reasons and levels; confidential.
         evidence: The audit with its evidence; confidential.
-        working_report: The report for the house; confidential.
+        working_report: The internal report; confidential.
         presentation: How the published table is written.
     """
 
@@ -217,7 +217,7 @@ class Job:
 
 
 def open_job(path: str | Path) -> Job:
-    """A job by the name of its file: a TOML file says all, a JJ file is a job with one source.
+    """A job by the name of its file: a TOML file, or a JJ file as a job with one source.
 
     Args:
         path: A .toml file, or a JJ file.
@@ -254,7 +254,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
     if isinstance(data, JJFile):
         for key in _NOT_FOR_JJ:
             if key in top.given:
-                raise top.fault(f"a JJ file says all about its cells: leave out {key!r}", key)
+                raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
     return Job(
         path=path,
         data=data,
@@ -389,12 +389,12 @@ def _judging(top: Section) -> dict[str, Any]:
             raise bounds.blame(error) from None
     weights = top.get("weights", str, dict)
     if weights is not None:
-        place = top.section("weights") if isinstance(weights, dict) else top
-        assert place is not None
+        place = top.section("weights") if isinstance(weights, dict) else None
         try:
             found["weights"] = weighting_from_mapping(weights, "weights")
         except InputError as error:
-            raise place.blame(error) from None
+            found_at = top.blame(error, ("weights",)) if place is None else place.blame(error)
+            raise found_at from None
     return found
 
 

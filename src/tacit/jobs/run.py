@@ -11,7 +11,15 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.attack.knowledge import Attacker, attackers_of
-from tacit.errors import InputError, ProblemError, TableError, TacitError, name_columns
+from tacit.errors import (
+    InputError,
+    KeyPath,
+    ProblemError,
+    TableError,
+    TacitError,
+    about,
+    name_columns,
+)
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
@@ -45,9 +53,6 @@ def job_table(
         observer: Listens to the tabulation.
         report: Called with what was wrong with records, see `tacit.tabulate`.
     """
-    data, dimensions = job.top.section("data"), job.top.section("dimensions")
-    assert data is not None
-    assert dimensions is not None
     try:
         if isinstance(job.data, Microdata):
             table = _tabulated(job, job.data, observer, report)
@@ -55,14 +60,38 @@ def job_table(
             assert isinstance(job.data, CellFile)
             table = _read_table(job, job.data)
     except TacitError as error:
-        raise data.blame(error, dimensions) from None
-    section = job.top.section("recode")
-    if section is None:
+        raise _at_its_line(job, error) from None
+    if not job.recodes:
         return table
     try:
         return recode(table, job.recodes, overlap=job.overlap)
     except TacitError as error:
-        raise section.blame(error) from None
+        raise _at_its_line(job, error) from None
+
+
+def _at_its_line(job: Job, error: TacitError) -> InputError:
+    """An error about arguments of what makes the table, where the job gives these arguments."""
+    key: KeyPath
+    match error.key:
+        case ("by" | "dimensions", *rest):
+            key = ("dimensions", *rest)
+        case ("recodes", *rest):
+            key = ("recode", *rest)
+        case ("overlap", *_):
+            key = ("recode", "overlap")
+        case ("source", *rest) if isinstance(job.data, Microdata):
+            in_files = isinstance(job.data.source, list)
+            key = ("data", "microdata", *rest) if in_files else ("data", _DATABASE[rest == [1]])
+        case () if isinstance(error, TableError) and error.cells:
+            # Cells are named by the codes of their dimensions.
+            key = ("dimensions",)
+        case rest:
+            key = ("data", *rest)
+    section = job.top.section(str(key[0]))
+    return (section or job.top).blame(error, key[1:])
+
+
+_DATABASE = ("database", "query")
 
 
 def job_problem(
@@ -84,19 +113,18 @@ def job_problem(
             bounds=job.bounds,
             weight=job.weights,
         )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(str(error), path=job.path) from None
     except TacitError as error:
-        raise InputError(str(error), path=job.path) from None
+        key = error.key
+        if key[:1] == ("weight",):
+            key = ("weights", *key[1:])
+        raise job.top.blame(error, key) from None
 
 
 class JobListener:
     """Listens to a job as it runs, and does nothing; whoever shows something overrides it."""
 
     def reading(self) -> AbstractContextManager[Observer]:
-        """The observer of what is read and tabulated, while that goes on."""
+        """The observer of what is read and tabulated, in the meantime."""
         return nullcontext(Observer())
 
     def searching(self) -> AbstractContextManager[Observer]:
@@ -119,7 +147,7 @@ def run_job(
 ) -> Release:
     """Run a job from its data to a release; `write_outputs` writes what it asks for.
 
-    The command line, jobs in TOML files and JJ files all come along here.
+    The command line, jobs in TOML files and JJ files all use this function.
 
     Args:
         job: The job, see `read_job` and `open_job`.
@@ -172,7 +200,7 @@ def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
 
 
 def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
-    """Whom a job protects against: those that an audit of what it publishes has to face.
+    """Whom a job protects against: the attackers that an audit of its publication considers.
 
     Args:
         job: The job.
@@ -249,12 +277,8 @@ def _tabulated(
         if hierarchy is None:
             codes = occurring_codes(data.source, name, observer=observer, **how)
             hierarchy = Hierarchy.flat(codes)
-        section = job.top.section("recode")
-        assert section is not None
-        try:
+        with about("recodes", name):
             by[name] = grouped(hierarchy, given)
-        except TacitError as error:
-            raise section.blame(error) from None
     largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
     arguments = {"top": max([2, *largest]), **data.arguments}
     table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)

@@ -20,7 +20,7 @@ RECORDS_A_THREAD = 250_000
 """Fewer records are not worth another thread."""
 
 MOST_SHARED_CELLS = 8_000_000
-"""So many cells may be kept by all threads together."""
+"""At most this many cells are kept by all threads together."""
 
 FEW_CELLS = 100_000
 """Up to so many cells, or an eighth of the number of records, keeping more of them costs little."""
@@ -65,11 +65,11 @@ class Records:
 
 
 def _thread_count(records: int, cells: int) -> int:
-    """How many threads are worth their while, each with numbers of its own for all cells."""
+    """How many threads to use: each needs its own numbers for all cells."""
     return max(1, min(cpu_count() or 1, records // RECORDS_A_THREAD, MOST_SHARED_CELLS // cells))
 
 
-class Contributions:
+class UnitTally:
     """Counts and largest contributions of one kind of unit: contributors or holdings.
 
     Attributes:
@@ -171,8 +171,8 @@ class Tally:
         self._has_request = request
         self.value = np.zeros(cells.grid.cell_count)
         self.shadow = np.zeros(cells.grid.cell_count) if shadow else None
-        self.contributors = Contributions(cells, top, weighted=weight, asked=request)
-        self.holdings = Contributions(cells, top, weighted=False, asked=False) if holding else None
+        self.contributors = UnitTally(cells, top, weighted=weight, asked=request)
+        self.holdings = UnitTally(cells, top, weighted=False, asked=False) if holding else None
 
     def add(self, records: Records, name: str, orders: Orders) -> int:
         """Add records of contributors and holdings that were not added before.
@@ -318,8 +318,8 @@ class Layout:
     """How to read a row with all that is known of a cell.
 
     Attributes:
-        added: So many columns are added up.
-        top: So many of the largest contributions are kept.
+        added: How many columns are added up.
+        top: How many of the largest contributions are kept.
         tops: For contributors and holdings how many columns each of the largest has: the
             contribution, what orders those of the same size, and last who contributes it.
     """

@@ -1,4 +1,4 @@
-"""Microdata by DuckDB: read, checked and numbered in SQL, then handed over as arrays."""
+"""Microdata by DuckDB: read, checked and numbered in SQL, then passed on as arrays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SELECT_THEM = "have the query select them"
 """In place of the columns that a query gives: it may have made their names from records."""
 
 MOST_RECORDS = 2**31 - 1
-"""So many records can be ordered at once."""
+"""At most this many records can be ordered at once."""
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
     "KIB": 2**10,
@@ -137,7 +137,7 @@ class DuckMicrodata:
         return entry
 
     def _door(self) -> str:
-        """What to read from; sources that are dear to read twice are copied first."""
+        """What to read from; sources that are expensive to read twice are copied first."""
         source, wanted = self._source, self._asked_for
         if isinstance(source, Frame):
             wanted.refuse_missing_columns(source.columns)
@@ -147,7 +147,7 @@ class DuckMicrodata:
             self._files += found_files(source.names)
             if source.kind == "parquet":
                 names = ", ".join(quoted_text(for_duckdb(name)) for name in self._files)
-                # Names of folders are no data, even where one is called turnover=7.
+                # Names of folders are not data, even if one is called turnover=7.
                 return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
             return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
         if isinstance(source, Relation):
@@ -205,7 +205,8 @@ class DuckMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, *TEXT):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
 
     # --- What a column says, as SQL over the source -------------------------------------------
@@ -562,5 +563,8 @@ def byte_count(text: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
     if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
-        raise InputError(f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB")
+        raise InputError(
+            f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB",
+            key=("memory_limit",),
+        )
     return int(float(match[1]) * UNITS[match[2].upper()])

@@ -78,7 +78,7 @@ def add_contributions(
         top_who: The units of the largest contributions; changed in place.
         offset: Added to the number of a unit there.
     """
-    # One body without helpers that take arrays: handing arrays over costs more than the work.
+    # One body without helpers that take arrays: passing arrays costs more than the work.
     dimensions, cells = parent.shape
     alone = len(start) == 0
     kept = top.shape[1]

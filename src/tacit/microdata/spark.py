@@ -71,7 +71,8 @@ class SparkMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, "string"):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
         # Plain names, whatever the columns are called.
         self._place = {name: f"column_{place}" for place, name in enumerate(wanted.columns)}
@@ -91,7 +92,7 @@ class SparkMicrodata:
         session = SparkSession.builder.getOrCreate()
         names = _readable(self._source.names)
         if self._source.kind == "parquet":
-            # Names of folders are no data, even where one is called turnover=7.
+            # Names of folders are not data, even if one is called turnover=7.
             return session.read.option("recursiveFileLookup", "true").parquet(*names)
         first = session.read.text(names, recursiveFileLookup=True).first()
         if first is None:

@@ -1,7 +1,7 @@
-"""`protect`: from a table to a `Release`, in which what may be published is kept apart."""
+"""`protect`: from a table to a `Release`, which keeps what may be published separate."""
 
 from tacit.release.against import Against
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
@@ -13,7 +13,7 @@ __all__ = [
     "NoReleaseError",
     "Pivot",
     "Published",
-    "PublishedAs",
+    "PublishedStatus",
     "Release",
     "WorkingPapers",
     "audit_rows",

@@ -1,4 +1,4 @@
-"""`Release`: a table that may be published, apart from the papers that may not."""
+"""`Release`: a table that may be published, separate from the working papers that may not."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class WorkingPapers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A table that may be published, apart from the papers that may not.
+    """A table that may be published, separate from the working papers that may not.
 
     Attributes:
         published: What readers may see.

@@ -177,7 +177,7 @@ def _verified(
     observer: Observer | None,
     tolerance: float,
 ) -> Audit:
-    """The method's own audit if it is about what is to be published, else one of its own."""
+    """The method's own audit if it is about what is to be published, otherwise a new one."""
     assert outcome.solution is not None
     found: Audit | None = outcome.audit
     if found is None or not _is_about(problem, outcome.solution, found, attackers):

@@ -12,7 +12,7 @@ from tacit.attack.audit import Audit
 from tacit.outcome import Intervals, Outcome, Suppression
 from tacit.problem import Problem
 from tacit.release.against import Against, audited, named_attackers, no_insider_can, none_can
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.published import Published, seen
 from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
@@ -88,7 +88,7 @@ def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> 
 
 
 def limits(published: Published) -> str:
-    """What is not guaranteed, in whole sentences."""
+    """What is not guaranteed, in full sentences."""
     text = (
         "This does not hold against anyone who knows more, for instance from another publication "
         "or, unless named here, from contributing. "
@@ -146,7 +146,7 @@ def public_rows(published: Published, promise: str) -> dict[str, str]:
     if len(published.grids) > 1:
         names = f"{len(published.grids)} linked tables over {', '.join(published.codes)}"
     rows = {"table": f"{names}, {published.cell_count} cells"}
-    usual = PublishedAs.SUPPRESSED if published.lower is None else PublishedAs.INTERVAL
+    usual = PublishedStatus.SUPPRESSED if published.lower is None else PublishedStatus.INTERVAL
     for name, how in _HIDDEN:
         count = int(np.count_nonzero(published.status == how.value))
         if count or (how is usual and not published.altered):
@@ -179,7 +179,7 @@ def outcome_rows(outcome: Outcome, problem: Problem) -> dict[str, str]:
         return rows
     _, _, status = seen(problem, outcome)
     sensitive = problem.is_sensitive
-    usual = {Suppression: PublishedAs.SUPPRESSED, Intervals: PublishedAs.INTERVAL}
+    usual = {Suppression: PublishedStatus.SUPPRESSED, Intervals: PublishedStatus.INTERVAL}
     for name, how in _HIDDEN:
         hidden = status == how.value
         if hidden.any() or usual.get(type(outcome.solution)) is how:
@@ -221,4 +221,4 @@ def sums_row(sums: Sequence[SensitiveSum], table: Table) -> str:
 
 
 _MOST_SUMS = 5
-_HIDDEN = (("suppressed", PublishedAs.SUPPRESSED), ("intervals", PublishedAs.INTERVAL))
+_HIDDEN = (("suppressed", PublishedStatus.SUPPRESSED), ("intervals", PublishedStatus.INTERVAL))

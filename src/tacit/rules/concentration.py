@@ -11,7 +11,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.insiders import LevelsAgainst
 from tacit.problem import Floats
-from tacit.rules.contributions import Contributions, contributions
+from tacit.rules.contributions import Magnitudes, contributions
 from tacit.rules.rule import (
     SensitivityRule,
     check_flag,
@@ -80,12 +80,12 @@ class PriorPosterior(SensitivityRule):
     Before publication everybody can estimate every contribution to within q%. The second largest
     contributor, who knows its own, can then compute the largest from the total to within q% of
     what all others contribute; the cell is sensitive if that is less than p% of the largest
-    contribution. The levels are what is missing, equation (3.3) of paper 002.
+    contribution. The levels are what is missing, [KarlssonOlsson2015, (3.3)].
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
         q: Everybody can estimate contributions to within this percentage beforehand, above p.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table
@@ -109,7 +109,9 @@ class PriorPosterior(SensitivityRule):
         check_number(self.p, "p", above=0)
         check_number(self.q, "q", above=0)
         if not self.p < self.q:
-            raise InputError("p must be below q: what is estimated after publication is closer")
+            raise InputError(
+                "p must be below q: what is estimated after publication is closer", key=("p",)
+            )
         check_whole(self.coalition, "coalition", 1)
         check_flag(self.holding, "holding")
 
@@ -145,7 +147,7 @@ class PPercent(SensitivityRule):
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table
@@ -192,7 +194,7 @@ class PPercent(SensitivityRule):
 
 
 def _estimated(
-    rule: SensitivityRule, table: Table, found: Contributions, p: float, q: float, coalition: int
+    rule: SensitivityRule, table: Table, found: Magnitudes, p: float, q: float, coalition: int
 ) -> Verdict:
     """Cells in which a coalition estimates the largest contribution too closely, by (2.1)."""
     too_close = p * found.largest(1)
@@ -200,7 +202,7 @@ def _estimated(
     return _verdict(rule, table, found, excess, too_close, 100.0, _facts(found, coalition))
 
 
-def _facts(found: Contributions, coalition: int) -> dict[str, Floats]:
+def _facts(found: Magnitudes, coalition: int) -> dict[str, Floats]:
     """What has to be known of a cell to say how closely a given contributor can estimate others.
 
     Sampling weights leave open who contributes what: nothing is noted, and the worst case counts.
@@ -249,7 +251,7 @@ def _missing(pairs: Pairs, p: float, q: float, *, holding: bool) -> Floats:
 def _verdict(
     rule: SensitivityRule,
     table: Table,
-    found: Contributions,
+    found: Magnitudes,
     excess: Floats,
     size: Floats,
     unit: float,

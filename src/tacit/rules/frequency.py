@@ -31,7 +31,7 @@ class MinFrequency(PercentRule):
     Cells without contributors are not sensitive.
 
     Attributes:
-        minimum: With so many contributors a cell is not sensitive any more.
+        minimum: With this many contributors a cell is no longer sensitive.
         weighted: Those that a sample stands for count, not those in the sample.
         holding: Holdings count instead of contributors.
 
@@ -55,7 +55,10 @@ class MinFrequency(PercentRule):
         check_flag(self.weighted, "weighted")
         check_flag(self.holding, "holding")
         if self.weighted and self.holding:
-            raise InputError("weighted and holding exclude each other: holdings have no weights")
+            raise InputError(
+                "weighted and holding exclude each other: holdings have no weights",
+                key=("weighted",),
+            )
 
     def judge(self, table: Table) -> Verdict:
         """The cells with too few contributors."""
@@ -150,11 +153,13 @@ class GroupDisclosure(SensitivityRule):
         if self.by is not None:
             by = [self.by] if isinstance(self.by, str) else self.by
             if not (isinstance(by, Sequence) and by and all(isinstance(name, str) for name in by)):
-                raise InputError("by must name one dimension or more")
+                raise InputError("by must name one dimension or more", key=("by",))
             object.__setattr__(self, "by", tuple(by))
         check_number(self.level, "level", above=0)
         if self.absent not in ("refuse", "known"):
-            raise InputError(f"absent must be refuse or known; it is {self.absent!r}")
+            raise InputError(
+                f"absent must be refuse or known; it is {self.absent!r}", key=("absent",)
+            )
 
     @property
     def judges_sums(self) -> bool:

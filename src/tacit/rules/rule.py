@@ -40,13 +40,17 @@ class SensitivityRule(ABC):
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels not in get_args(Levels):
             known = ", ".join(get_args(Levels))
-            raise InputError(f"levels must be one of {known}; it is {self.levels!r}")
+            raise InputError(
+                f"levels must be one of {known}; it is {self.levels!r}", key=("levels",)
+            )
         if self.name is not None and (
             not isinstance(self.name, str) or not self.name or SEPARATOR.strip() in self.name
         ):
-            raise InputError("name must be a text without semicolons")
+            raise InputError("name must be a text without semicolons", key=("name",))
         if self.name == OVERRIDDEN:
-            raise InputError(f"name must not be {OVERRIDDEN}: that is what marks make of reasons")
+            raise InputError(
+                f"name must not be {OVERRIDDEN}: that is what marks make of reasons", key=("name",)
+            )
 
     @property
     def largest_needed(self) -> int:
@@ -139,20 +143,20 @@ def check_number(
         limits = [f"above {above:g}"] if above > -math.inf else []
         limits += [f"of at least {at_least:g}"] if at_least > -math.inf else []
         limits += [f"below {below:g}"] if below < math.inf else []
-        raise InputError(f"{name} must be a number {' and '.join(limits)}")
+        raise InputError(f"{name} must be a number {' and '.join(limits)}", key=(name,))
 
 
 def check_whole(given: Any, name: str, at_least: int) -> None:
     """Refuse what is not a whole number, or too small a one."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if not (whole and given >= at_least):
-        raise InputError(f"{name} must be a whole number of at least {at_least}")
+        raise InputError(f"{name} must be a whole number of at least {at_least}", key=(name,))
 
 
 def check_flag(given: Any, name: str) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(given, bool):
-        raise InputError(f"{name} must be true or false")
+        raise InputError(f"{name} must be true or false", key=(name,))
 
 
 def is_occupied(table: Table) -> Booleans:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import InputError, TableError, first_few
+from tacit.errors import InputError, TableError, about, first_few
 from tacit.insiders import LevelsAgainst
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers
 from tacit.table.labels import name_cells
@@ -191,10 +191,13 @@ def judged(
         upper: The same for upper bounds.
     """
     if levels not in get_args(Levels):
-        raise InputError(f"levels must be one of {', '.join(get_args(Levels))}; it is {levels!r}")
+        raise InputError(
+            f"levels must be one of {', '.join(get_args(Levels))}; it is {levels!r}",
+            key=("levels",),
+        )
     is_number = isinstance(least_level, int | float | np.number)
     if least_level is not None and not (is_number and 0 < least_level < np.inf):
-        raise InputError("least_level must be a positive number")
+        raise InputError("least_level must be a positive number", key=("least_level",))
     for rule in rules:
         if isinstance(rule, type):
             raise InputError(f"apply takes rules with their parameters: write {rule.__name__}(...)")
@@ -203,7 +206,10 @@ def judged(
                 f"{type(rule).__name__} is not a rule; give rules one after the other, such as "
                 "MinFrequency(3), PPercent(10)"
             )
-    verdicts = [rule.judge(table) for rule in rules]
+    verdicts = []
+    for place, rule in enumerate(rules):
+        with about("rules", place):
+            verdicts.append(rule.judge(table))
     sensitive = table.is_sensitive
     before = [] if table.verdicts else _given_before(table)
     # Rules that find nothing here may find sums of cells.

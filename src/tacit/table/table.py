@@ -11,9 +11,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import InputError, TableError, first_few
+from tacit.errors import InputError, TableError, about, first_few
 from tacit.hierarchy import Hierarchy
-from tacit.problem import Booleans, Floats, Problem
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
 from tacit.table.contributors import CONTRIBUTOR, HOLDING, Largest, read_largest
@@ -52,7 +52,7 @@ class Table:
         grids: The tables that this one was linked from; one, if it was not linked.
         value: The value of each cell; may be negative.
         count: The number of contributors of each cell, if known.
-        top: The largest contributions of each cell, largest first, one row a cell, if known.
+        top: The largest contributions of each cell, largest first, one row per cell, if known.
         shadow: The total that sensitivity rules judge in place of the value, if it is another
             one; the largest contributions are then those to this total.
         weighted_count: The number of contributors that those of a sample stand for.
@@ -193,7 +193,7 @@ class Table:
         sliding_level: str | None = None,
         cells: Literal["auto", "all", "finest"] = "auto",
     ) -> Self:
-        """From a data frame with one row a cell; all arguments but `cells` name its columns.
+        """From a data frame with one row per cell; all arguments but `cells` name its columns.
 
         Where only the finest cells are given, totals are computed: values, shadows and counts are
         added, and of the top contributions the largest are kept, which is right as long as nobody
@@ -236,7 +236,16 @@ class Table:
         ('region=S, sex=f', (6, 8))
         """
         reader = FrameReader(frame)
-        read = {name: reader.codes(name, given) for name, given in dimensions.items()}
+
+        def codes(name: str, hierarchy: Hierarchy | None) -> tuple[Hierarchy, Integers]:
+            with about("dimensions", name):
+                return reader.codes(name, hierarchy)
+
+        def numbers(column: str, *key: str | int) -> Floats:
+            with about(*key):
+                return reader.numbers(column)[order]
+
+        read = {name: codes(name, given) for name, given in dimensions.items()}
         grid = Grid({name: hierarchy for name, (hierarchy, _) in read.items()})
         keys = np.zeros(reader.row_count, np.int64)
         is_finest = np.ones(reader.row_count, bool)
@@ -251,7 +260,7 @@ class Table:
         grid = Grid(grid.dimensions, keys)
         finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
         if cells not in ("auto", "all", "finest"):
-            raise TableError(f"cells is {cells!r}; it can be auto, all or finest")
+            raise TableError(f"cells is {cells!r}; it can be auto, all or finest", key=("cells",))
 
         single = {
             "value": value,
@@ -268,13 +277,11 @@ class Table:
             "holding_top": holding_top,
         }
         columns: dict[str, Any] = {
-            field: reader.numbers(column)[order]
-            for field, column in single.items()
-            if column is not None
+            field: numbers(column, field) for field, column in single.items() if column is not None
         }
         for field, names in several.items():
             if names:
-                parts = [reader.numbers(name)[order] for name in names]
+                parts = [numbers(name, field, place) for place, name in enumerate(names)]
                 columns[field] = np.stack(parts, axis=1)
         source = np.arange(len(order))
         largest: dict[str, Any] = {
@@ -309,13 +316,14 @@ class Table:
             "sliding_level": sliding_level,
         }
         columns |= {
-            field: np.where(source < 0, np.nan, reader.numbers(column)[order][source])
+            field: np.where(source < 0, np.nan, numbers(column, field)[source])
             for field, column in named.items()
             if column is not None
         }
         statuses: Any = None
         if status is not None:
-            given = status_array(reader.entries(status), len(order))[order]
+            with about("status"):
+                given = status_array(reader.entries(status), len(order))[order]
             statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
         return cls(
             grids=(grid,),
@@ -334,7 +342,7 @@ class Table:
         counts: npt.ArrayLike | None = None,
         top: npt.ArrayLike | None = None,
     ) -> Self:
-        """From an array with one axis a dimension.
+        """From an array with one axis per dimension.
 
         Args:
             values: The values, either over the leaves of each dimension, and totals are
@@ -498,10 +506,12 @@ class Table:
         if bounds is not None:
             if not isinstance(bounds, Bounds):
                 raise InputError("bounds must be Bounds(...), such as Bounds(upper_factor=2)")
-            changes["lower"], changes["upper"] = bounds.columns(self)
+            with about("bounds"):
+                changes["lower"], changes["upper"] = bounds.columns(self)
         if weight is not None:
-            weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
-            changes["weight"] = weighting.weights(self)
+            with about("weight"):
+                weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
+                changes["weight"] = weighting.weights(self)
         known = {name: changes.get(name, getattr(self, name)) for name in ("lower", "upper")}
         verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
         return self.replace(**verdicts, **changes)

@@ -150,14 +150,14 @@ def _tables() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "the same, looked at",
+        "the same with `tacit info`",
         "info table.jj",
         f"tacit: table.jj: this table is wrong\n  {wrong}",
         edits={"table.jj": ("0 7351", "0 7352")},
     )
     yield Mistake(
         about,
-        "the same, compared",
+        "the same with `tacit compare`",
         "compare table.jj",
         f"tacit: table.jj: {wrong}",
         edits={"table.jj": ("0 7351", "0 7352")},
@@ -188,7 +188,7 @@ def _tables() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a level beyond what everybody knows",
+        "a level beyond known bounds",
         "protect table.jj",
         "tacit: table.jj: no safe pattern exists:\n  a protection level reaches beyond the bounds "
         "that an attacker knows: cell 0; widen the bounds or lower the level\n",

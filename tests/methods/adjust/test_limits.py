@@ -14,7 +14,7 @@ from tacit.methods.adjust.run import adjust
 from tacit.outcome import Status
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat
-from tests.test_clock import Hand
+from tests.clocks import Hand
 
 LIMIT = 3.0
 
@@ -49,6 +49,7 @@ def test_the_time_limit_holds(monkeypatch: pytest.MonkeyPatch, algorithm: Any, n
     assert hand.at - began <= 1.1 * LIMIT
     assert outcome.status is not Status.INFEASIBLE
     if outcome.solution is not None:
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 

@@ -84,6 +84,7 @@ def test_data_without_a_unit_are_rounded_to_one(scale: float, norm: Any) -> None
     assert units.decimals is not None
     outcome = adjust(problem, norm=norm, time_limit=5)
     assert outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert not outcome.message
     counts = published(outcome) * 10.0**units.decimals
@@ -100,6 +101,7 @@ def test_any_magnitude(scale: float, decimals: int, algorithm: Any) -> None:
     before = solvers_left_behind()
     outcome = adjust(problem, algorithm=algorithm, time_limit=5)
     assert outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert solvers_left_behind() <= before
     x = published(outcome)
@@ -140,6 +142,7 @@ def test_a_table_that_cannot_be_rounded_keeps_its_digits() -> None:
     assert decimals_of(problem) is None
     assert in_fine_units(problem, None).decimals is None
     outcome = adjust(problem)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert "all their digits" in outcome.message
 

@@ -155,6 +155,7 @@ def assert_sound(outcome: Outcome, problem: Problem, attackers: tuple[Attacker, 
     assert np.array_equal(found.lower[exact], found.upper[exact])
     assert report.objective is not None
     assert report.bound <= report.objective * (1 + 1e-12)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     outcome.audit.check()
     assert audit(problem, found, attackers=attackers, cells="sensitive", tolerance=None).safe

@@ -86,6 +86,7 @@ def test_the_search_sees_the_smaller_table_and_the_outcome_the_given_one() -> No
     assert outcome.solution.suppressed.tolist() == [True] * 5 + [False]
     assert outcome.left_out == (0, 1)
     assert outcome.status is Status.FEASIBLE
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert outcome.audit.problem is TABLE
 
@@ -128,6 +129,7 @@ def test_attackers_are_those_of_either_table() -> None:
     outcome, (case,) = run(attackers=[knowing])
     assert case.attackers[0].known == (2,)
     assert case.given_attackers == [knowing]
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 

@@ -59,6 +59,7 @@ def test_combined_closes_what_is_paid_for_by_width_only() -> None:
     found = published(outcome)
     assert outcome.status is Status.OPTIMAL
     assert (found.upper > found.lower).sum() < 600
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 

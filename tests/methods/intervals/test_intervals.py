@@ -253,4 +253,5 @@ def test_a_withheld_cell_is_published_as_its_bounds() -> None:
     found = published(outcome)
     assert (found.lower[1], found.upper[1]) == (0.0, 100.0)
     assert outcome.report.objective == pytest.approx(21.0)
+    assert outcome.audit is not None
     assert outcome.audit.safe

@@ -16,8 +16,8 @@ from tacit.methods.intervals.model import Search
 from tacit.methods.intervals.publication import Publication
 from tacit.methods.intervals.run import intervals
 from tacit.outcome import Outcome, Status
+from tests.clocks import Hand
 from tests.methods.intervals.tables import published
-from tests.test_clock import Hand
 
 PROBLEM = generate_by_name("3d", "4-4-3-10", seed=3)
 """No network, so that linear programmes do the work."""
@@ -60,6 +60,7 @@ def test_whenever_time_is_up_the_call_ends(
         assert outcome.status is Status.INTERRUPTED
         assert outcome.stopped_by == "time"
     else:
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 
@@ -72,6 +73,7 @@ def test_time_is_kept_for_the_audit(monkeypatch: pytest.MonkeyPatch, method: Met
     began = hand.at
     outcome = method(PROBLEM, time_limit=LIMIT, gap=0.0)
     assert outcome.solution is not None
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert hand.at - began <= LATEST
 
@@ -116,6 +118,7 @@ def test_widest_intervals_do_where_there_was_no_time_for_better(
     outcome = intervals(PROBLEM, time_limit=LIMIT)
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "time"
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 

@@ -14,7 +14,7 @@ from tacit.methods.rounding.run import round as rounded
 from tacit.outcome import Status, Values
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat
-from tests.test_clock import Hand
+from tests.clocks import Hand
 
 LIMIT = 3.0
 

@@ -325,6 +325,7 @@ def test_random_rounding_says_that_it_does_not_add_up() -> None:
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "heuristic"
     assert "do not add up" in outcome.message
+    assert outcome.audit is not None
     assert [fault.condition for fault in outcome.audit.faults] == ["additivity"]
 
 

@@ -270,6 +270,7 @@ def assert_consistent(outcome: Outcome, problem: Problem, brute: BruteForce | No
         assert report.bound <= report.objective * (1 + 1e-12)
         assert report.gap == (report.objective - report.bound) / max(report.objective, 1e-10)
         assert np.array_equal(outcome.suppressed, np.flatnonzero(hidden))
+        assert outcome.audit is not None
         assert outcome.audit.safe
         outcome.audit.check()
         if brute is not None:

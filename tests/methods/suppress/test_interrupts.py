@@ -285,4 +285,5 @@ def test_an_interrupt_between_the_solver_and_a_callback_is_not_lost(
     outcome = suppress(table("3-D", 1), algorithm="branch-and-cut", time_limit=20, gap=0.0)
     if outcome.status is not Status.OPTIMAL:
         assert outcome.stopped_by == "user"
+    assert outcome.audit is not None
     assert outcome.audit.safe

@@ -17,6 +17,7 @@ from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
+from tests.clocks import Hand
 from tests.methods.suppress.larger_tables import cube
 from tests.methods.suppress.tables import (
     ALGORITHMS,
@@ -24,7 +25,6 @@ from tests.methods.suppress.tables import (
     hidden_by,
     seeded_instance,
 )
-from tests.test_clock import Hand
 
 EVERY = [*ALGORITHMS, "benders", "stabilized", "monolithic"]
 
@@ -66,6 +66,7 @@ def test_the_audit_has_its_time_in_reserve(
     monkeypatch.setattr(driver, "audit", slow)
     hand.step = 0.25
     outcome = suppress(cube(3), algorithm=algorithm, time_limit=200.0, gap=0.0)  # type: ignore[arg-type]
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert np.array_equal(slow.patterns[-1], hidden_by(outcome))
     assert seconds_of(outcome) <= 1.1 * 200.0
@@ -143,6 +144,7 @@ def test_large_tables_take_anything_safe_from_half_of_the_time_on(
     monkeypatch.setattr(first_pattern, "anything_safe", listening)
     outcome = suppress(cube(1), algorithm="paths", time_limit=100.0)
     assert len(asked) == 1
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert seconds_of(outcome) <= 110.0
 

@@ -292,6 +292,7 @@ def test_the_outcome_carries_its_own_evidence(algorithm: str) -> None:
     outcome = protect(problem, algorithm)
     assert outcome.method == "suppress"
     assert outcome.algorithm == algorithm
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert outcome.audit.exposed_cells == []
     outcome.audit.check()

@@ -171,6 +171,7 @@ def test_worked_examples_with_contributors(figure: str) -> None:
     for algorithm in ALGORITHMS:
         outcome = Instance(example.problem, tuple(attackers)).suppress(algorithm)
         assert_consistent(outcome, example.problem, judge)
+        assert outcome.audit is not None
         assert len(outcome.audit.findings) == len(attackers)
         if algorithm in EXACT:
             objectives.add(outcome.report.objective)
@@ -202,6 +203,7 @@ def test_attackers_replace_the_reader() -> None:
     twice = Instance(problem, (Attacker.external(), Attacker(name="another"))).suppress("auto")
     assert reader.suppressed.tolist() == same.suppressed.tolist()
     assert same_weight(twice.report.objective, reader.report.objective)
+    assert twice.audit is not None
     assert [found.attacker.name for found in twice.audit.findings] == ["external", "another"]
 
 

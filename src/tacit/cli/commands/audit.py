@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save-evidence",
         type=Path,
         metavar="FILE",
-        help="write what shows the findings, for instance to audit.confidential.json",
+        help="write the evidence for the findings, for instance to audit.confidential.json",
     )
     evidence.add_argument(
         "--check-evidence",
@@ -88,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Audit, or verify an earlier audit, and print what came out."""
+    """Audit, or verify an earlier audit, and print the findings."""
     from tacit.io.solutions import read_solution
     from tacit.jobs import faced_by, job_attackers, job_problem, open_job
 

@@ -53,18 +53,26 @@ class AdjustOptions(Options):
         super().__post_init__()
         # `not >` also refuses NaN.
         if not (self.prefer_totals > 0 and math.isfinite(self.prefer_totals)):
-            raise InputError("prefer_totals must be a positive number; 1 prefers no cell")
+            raise InputError(
+                "prefer_totals must be a positive number; 1 prefers no cell", key=("prefer_totals",)
+            )
         if self.block < 2:
-            raise InputError("block must be at least 2 cells")
+            raise InputError("block must be at least 2 cells", key=("block",))
         for share in self.limits.values() if isinstance(self.limits, Mapping) else [self.limits]:
             if share is None:
                 continue
             is_number = isinstance(share, int | float) and not isinstance(share, bool)
             if not is_number or not share >= 0:
-                raise InputError("limits must be shares of the cells' values, at least 0")
+                raise InputError(
+                    "limits must be shares of the cells' values, at least 0", key=("limits",)
+                )
         if any(isinstance(cell, bool) or not isinstance(cell, int) for cell in self.keep):
-            raise InputError("keep must be a list of cell numbers")
+            raise InputError("keep must be a list of cell numbers", key=("keep",))
         if self.norm == "l2" and self.integer:
-            raise InputError("integer tables are closest in l1 or linf; norm l2 cannot do them")
+            raise InputError(
+                "integer tables are closest in l1 or linf; norm l2 cannot do them", key=("integer",)
+            )
         if self.solver == "scip" and (self.algorithm != "milp" or self.norm == "l2"):
-            raise InputError("solver scip is for algorithm milp with norm l1 or linf")
+            raise InputError(
+                "solver scip is for algorithm milp with norm l1 or linf", key=("solver",)
+            )

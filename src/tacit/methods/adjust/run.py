@@ -13,7 +13,7 @@ from tacit.errors import InputError, ProblemError
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Asked, decimals_of
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse_contradictions
 from tacit.methods.merging import merged_where_equal
 from tacit.observer import Observer
 from tacit.outcome import Outcome
@@ -102,7 +102,7 @@ def adjust(
             **options,
         }
     )
-    refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
     kept |= problem.must_publish
     sense = _senses(problem, senses)
     run = Asked(

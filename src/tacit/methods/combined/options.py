@@ -40,7 +40,7 @@ class CombinedOptions(EndsOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_suppressed is not None and self.max_suppressed < 0:
-            raise InputError("max_suppressed must not be negative")
+            raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
         if isinstance(self.min_width, str):
             width_share(self.min_width)
 
@@ -53,9 +53,9 @@ def width_share(text: str) -> float:
     try:
         share = float(text.strip().removesuffix("%")) / 100
     except ValueError:
-        raise InputError(WRONG_WIDTH) from None
+        raise InputError(WRONG_WIDTH, key=("min_width",)) from None
     if not text.strip().endswith("%") or not 0 <= share < math.inf:
-        raise InputError(WRONG_WIDTH)
+        raise InputError(WRONG_WIDTH, key=("min_width",))
     return share
 
 

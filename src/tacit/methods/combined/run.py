@@ -14,7 +14,13 @@ from tacit.errors import InputError, ProblemError
 from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.combined.options import CombinedOptions, least_widths
 from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    WeightKind,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.options import Algorithm
 from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
 from tacit.methods.intervals.run import end_weights, refuse_small_steps
@@ -107,7 +113,8 @@ def combined(
     widths = least_widths(problem, min_width)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("combined", chosen, hopeless)
     observer = observer or Observer()

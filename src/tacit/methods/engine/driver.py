@@ -26,7 +26,7 @@ from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
 from tacit.errors import TacitError
 from tacit.methods.engine.progress import Progress
-from tacit.methods.inputs import refuse
+from tacit.methods.inputs import refuse_contradictions, unattainable_levels
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Report, Solution, Status, StopReason
@@ -215,7 +215,8 @@ def protected(
     Raises:
         ProblemError: The table contradicts itself.
     """
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible(method, options, hopeless)
 

@@ -32,7 +32,9 @@ class EndsOptions(Options):
             return
         # `not <` also refuses NaN.
         if isinstance(given, str) or not 0 < given < float("inf"):
-            raise InputError(f"round_to must be a positive number, {AUTO!r} or {EXACT!r}")
+            raise InputError(
+                f"round_to must be a positive number, {AUTO!r} or {EXACT!r}", key=("round_to",)
+            )
 
     @property
     def base(self) -> float | str | None:
@@ -68,4 +70,7 @@ class IntervalsOptions(EndsOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.published is not None and self.withheld is not None:
-            raise InputError("published and withheld say the same the other way round; give one")
+            raise InputError(
+                "published and withheld say the same the other way round; give one",
+                key=("published",),
+            )

@@ -12,7 +12,13 @@ from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
@@ -101,7 +107,8 @@ def intervals(
     may_open, withdrawn = _allowed(problem, chosen), _withheld(problem, chosen)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("intervals", chosen, hopeless)
     observer = observer or Observer()

@@ -12,7 +12,12 @@ from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import ProblemError
 from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import chosen_weights, expect_problem, refuse
+from tacit.methods.inputs import (
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.merging import merged_where_equal
 from tacit.methods.rounding.model import RandomSearch, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
@@ -97,7 +102,8 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     )
     weight = _weights(problem, weights)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("round", chosen, hopeless)
     observer = observer or Observer()

@@ -51,6 +51,8 @@ class SuppressOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_suppressed is not None and self.max_suppressed < 0:
-            raise InputError("max_suppressed must not be negative")
+            raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
         if not self.radius or any(not share > 0 for share in self.radius):
-            raise InputError("radius needs at least one share, and all must be positive")
+            raise InputError(
+                "radius needs at least one share, and all must be positive", key=("radius",)
+            )

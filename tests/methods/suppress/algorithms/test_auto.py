@@ -39,4 +39,5 @@ def test_too_large_tables_are_left_without_a_relaxation(monkeypatch: pytest.Monk
     outcome = suppress(cube(1), time_limit=60)
     assert outcome.stopped_by == "heuristic"
     assert outcome.report.cuts == 0
+    assert outcome.audit is not None
     assert outcome.audit.safe

@@ -187,6 +187,7 @@ def test_public_tables(shared: Path, name: str, optimum: float, algorithm: str) 
     problem = read_jj(shared / "instances" / f"{name}.jj")
     outcome = suppress(problem, algorithm=algorithm)  # type: ignore[arg-type]
     assert (outcome.status, outcome.report.objective) == (Status.OPTIMAL, optimum)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert outcome.report.iterations >= 1
     assert (outcome.report.cuts > 0) == (algorithm != "monolithic")
@@ -372,6 +373,7 @@ def test_run_ends_on_demand(shared: Path, algorithm: str, breaks: bool) -> None:
     assert outcome.report.seconds < 5
     if outcome.solution is not None:
         assert outcome.status is Status.FEASIBLE
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 

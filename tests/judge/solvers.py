@@ -1,4 +1,4 @@
-"""Linear and mixed-integer programmes, solved by scipy."""
+"""Linear and mixed-integer programs, solved by scipy."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Booleans = npt.NDArray[np.bool_]
 Matrix = Any
 
 TOLERANCE = 1e-10
-"""The finest that the solver takes."""
+"""The smallest that the solver accepts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a programme: low <= matrix x <= high."""
+    """Rows of a program: low <= matrix x <= high."""
 
     matrix: Matrix
     low: Any
@@ -29,7 +29,7 @@ class Rows:
 def linear(
     cost: Floats, equal: Matrix, low: Floats, high: Floats, *, less: Rows | None = None
 ) -> tuple[Floats, Floats] | None:
-    """The cheapest x with `equal x = 0` and `less`, and the prices of `equal`; None if not found.
+    """The cheapest x with `equal x = 0` and `less`, and the duals of `equal`; None if not found.
 
     Args:
         cost: What a unit of each column costs.
@@ -57,14 +57,14 @@ def linear(
     )
     if found.status != 0:
         return None
-    prices = np.asarray(found.eqlin.marginals, float) if has_rows else np.zeros(0)
-    return np.asarray(found.x, float), prices
+    duals = np.asarray(found.eqlin.marginals, float) if has_rows else np.zeros(0)
+    return np.asarray(found.x, float), duals
 
 
-def whole(
-    cost: Floats, rows: list[Rows], low: Floats, high: Floats, is_whole: Booleans, seconds: float
+def integer_program(
+    cost: Floats, rows: list[Rows], low: Floats, high: Floats, is_integer: Booleans, seconds: float
 ) -> Floats | None:
-    """The cheapest x with whole numbers where asked for, or a good one; None if none was found."""
+    """The cheapest x with integers where required, or a good one; None if none was found."""
     solve: Any = optimize.milp
     found = solve(
         scaled(cost),
@@ -74,7 +74,7 @@ def whole(
             if each.matrix.shape[0]
         ],
         bounds=optimize.Bounds(low, high),
-        integrality=is_whole.astype(int),
+        integrality=is_integer.astype(int),
         options={"time_limit": seconds, "mip_rel_gap": 1e-9},
     )
     return None if found.x is None else np.asarray(found.x, float)

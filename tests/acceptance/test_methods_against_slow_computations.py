@@ -1,4 +1,4 @@
-"""Rounding, adjustment, combined suppression and recoding beside slow, obvious computations."""
+"""Rounding, adjustment, combined suppression and recoding against slow, obvious computations."""
 
 from __future__ import annotations
 
@@ -386,7 +386,7 @@ def _best_combined(problem: tacit.Problem, width_weight: Floats, most: int | Non
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_combined_costs_what_one_large_programme_costs(seed: int) -> None:
+def test_combined_costs_what_one_large_model_costs(seed: int) -> None:
     """Objective, safety and the number of cells of combined suppression are right."""
     problem = _problem(seed, least_level=1, shapes=((2, 2), (2, 3), (3, 3)))
     width_weight = np.random.default_rng(seed).integers(0, 4, problem.cell_count).astype(float)

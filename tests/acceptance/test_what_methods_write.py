@@ -161,7 +161,7 @@ def test_reports_on_random_rounding_do_not_say_that_totals_add_up(
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
 def test_jobs_with_levels_on_one_side_publish_no_sensitive_value(folder: Path, side: str) -> None:
-    """Adjustment changes sensitive cells also where only one level is asked for."""
+    """Adjustment changes sensitive cells even if they have only one level."""
     job = folder / "job.toml"
     job.write_text(
         f'levels = "{side}"\n{JOB}[method]\nname = "adjust"\ntime_limit = 10\n'
@@ -180,7 +180,7 @@ def test_jobs_with_levels_on_one_side_publish_no_sensitive_value(folder: Path, s
 
 @pytest.mark.parametrize("name", ["intervals", "combined"])
 def test_the_confidential_table_names_cells_that_became_intervals(folder: Path, name: str) -> None:
-    """Cells that are published as intervals are secondary in the house's table, for each method."""
+    """Cells that are published as intervals are secondary in the internal table."""
     job = folder / "job.toml"
     job.write_text(
         f'{JOB}[method]\nname = "{name}"\ntime_limit = 10\n'

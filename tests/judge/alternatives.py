@@ -1,7 +1,7 @@
-"""Solutions found by other means than tacit's, to hold against what it claims.
+"""Solutions found independently of tacit, to check its claims against.
 
-Each is handed over only after `reader.exposed` finds it safe. So a bound above the cost of one is
-false, an optimum dearer than one is none, and where there is one nothing is infeasible. Small
+Each is returned only after `reader.exposed` finds it safe. So a bound above its cost is false, a
+more expensive "optimum" is not optimal, and a table that has one is not infeasible. Small
 tables are searched completely, larger ones as far as scipy gets in moderate time.
 """
 
@@ -17,8 +17,8 @@ from scipy import sparse
 from tacit import Attacker
 from tacit.outcome import Intervals, Solution, Suppression
 from tacit.problem import Problem
-from tests.judge.programmes import Booleans, Floats, Rows, linear, whole
-from tests.judge.reader import exposed, reach, requests, rooms, rooms_for
+from tests.judge.reader import capacities, capacities_for, exposed, reach, requests
+from tests.judge.solvers import Booleans, Floats, Rows, integer_program, linear
 
 FEW = 14
 """So many cells that may be suppressed or not are searched pattern by pattern."""
@@ -28,7 +28,7 @@ _MOST_ENTRIES = 60_000
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
+class Alternative:
     """A safe solution.
 
     Attributes:
@@ -68,14 +68,14 @@ class PatternSearch:
     def withstands(self, pattern: Booleans) -> bool:
         """Whether a pattern is safe; where it is not, a row is added that rules it out."""
         p = self.problem
-        up, down = rooms(p, Suppression(pattern))
-        full = rooms(p, Suppression(self.everything()))
+        up, down = capacities(p, Suppression(pattern))
+        full = capacities(p, Suppression(self.everything()))
         for who, attacker in enumerate(self.attackers):
             for position, cell in enumerate(p.sensitive.tolist()):
                 if cell in attacker.known and cell in attacker.own:
                     continue
-                above, below = rooms_for(p, attacker, up, down, cell)
-                widest = rooms_for(p, attacker, *full, cell)
+                above, below = capacities_for(p, attacker, up, down, cell)
+                widest = capacities_for(p, attacker, *full, cell)
                 for level, amount in requests(p, position):
                     name = (who, cell, position, level)
                     if any(
@@ -108,25 +108,25 @@ class PatternSearch:
             if each.limits is None:
                 return False
             rise, fall = each.limits
-            # Room without end may stay charged: of such a cell a pattern needs no other.
+            # Unlimited capacity may stay charged: with such a cell a pattern needs no other.
             coefficients += rise * np.where(rise > 0, widest[0], 0.0)
             coefficients += fall * np.where(fall > 0, widest[1], 0.0)
         self.rows.append((np.minimum(coefficients / amount, 1.0), 1.0))
         return False
 
-    def cheapest(self) -> Rival | None:
+    def cheapest(self) -> Alternative | None:
         """The cheapest safe pattern, or a good one; None if there is none or none was found."""
         if not self.withstands(self.everything()):
             return None
-        return self._by_enumeration() if len(self.maybe) <= FEW else self._by_programme()
+        return self._by_enumeration() if len(self.maybe) <= FEW else self._by_program()
 
-    def _rival(self, pattern: Booleans, best: bool) -> Rival | None:
+    def _alternative(self, pattern: Booleans, best: bool) -> Alternative | None:
         solution = Suppression(pattern)
         if exposed(self.problem, solution, self.attackers):
             return None
-        return Rival(float(self.problem.weight[pattern].sum()), solution, best)
+        return Alternative(float(self.problem.weight[pattern].sum()), solution, best)
 
-    def _by_enumeration(self) -> Rival | None:
+    def _by_enumeration(self) -> Alternative | None:
         k = len(self.maybe)
         patterns = (np.arange(2**k)[:, None] >> np.arange(k)) & 1 == 1
         weight = self.problem.weight[self.maybe]
@@ -137,7 +137,7 @@ class PatternSearch:
             pattern = self.always.copy()
             pattern[self.maybe] = patterns[left[0]]
             if self.withstands(pattern):
-                return self._rival(pattern, best=True)
+                return self._alternative(pattern, best=True)
             left = left[1:]
             for row, right in self.rows[seen:]:
                 reached = patterns[left] @ row[self.maybe] + row[self.always].sum()
@@ -145,7 +145,7 @@ class PatternSearch:
             seen = len(self.rows)
         return None
 
-    def _by_programme(self) -> Rival | None:
+    def _by_program(self) -> Alternative | None:
         weight = self.problem.weight[self.maybe]
         unit = max(float(weight.max(initial=0.0)), 1e-300)
         for _ in range(_ROUNDS):
@@ -157,28 +157,30 @@ class PatternSearch:
                     np.inf,
                 )
                 ones = np.ones(len(weight))
-                found = whole(weight / unit + 1e-7, [rows], 0 * ones, ones, ones > 0, _SECONDS)
+                found = integer_program(
+                    weight / unit + 1e-7, [rows], 0 * ones, ones, ones > 0, _SECONDS
+                )
                 if found is None:
                     return None
                 pattern[self.maybe] = found > 0.5
             before = len(self.rows)
             if self.withstands(pattern):
-                return self._rival(pattern, best=False)
+                return self._alternative(pattern, best=False)
             if len(self.rows) == before:
                 return None
         return None
 
 
-def suppression(problem: Problem, attackers: Sequence[Attacker] = ()) -> Rival | None:
+def suppression(problem: Problem, attackers: Sequence[Attacker] = ()) -> Alternative | None:
     """A cheap safe pattern; the cheapest where there are few cells to decide about."""
     return PatternSearch(problem, attackers).cheapest()
 
 
 class WidthModel:
-    """Paper 000, (3): a table of deviations for each sensitive cell and side, and rooms.
+    """[CastroVia2016, (3)]: a table of deviations for each sensitive cell and side, and capacities.
 
-    Everything is in units of the largest level. Columns: room above and below of each cell, then
-    the tables.
+    Everything is in units of the largest level. Columns: capacity of each cell above and below,
+    then the tables.
     """
 
     def __init__(self, problem: Problem, allowed: Booleans):
@@ -202,13 +204,13 @@ class WidthModel:
         eye = sparse.identity(n, format="csr")
         none = sparse.csr_array((k * n, n))
         tables = sparse.identity(k * n, format="csr")
-        rooms = sparse.vstack([eye] * k, format="csr") if k else none
-        # x <= room above, -x <= room below.
+        capacities = sparse.vstack([eye] * k, format="csr") if k else none
+        # x <= capacity above, -x <= capacity below.
         self.less = sparse.csr_array(
             sparse.vstack(
                 [
-                    sparse.hstack([-rooms, none, tables]),
-                    sparse.hstack([none, -rooms, -tables]),
+                    sparse.hstack([-capacities, none, tables]),
+                    sparse.hstack([none, -capacities, -tables]),
                     self._levels(),
                 ]
             )
@@ -271,13 +273,13 @@ class WidthModel:
     def _intervals(self, x: Floats) -> Intervals:
         p, n = self.problem, self.count
         # A little wider, so that what the solver left open does not matter.
-        room = np.minimum(
+        capacity = np.minimum(
             np.where(x[: 2 * n] > 1e-12, x[: 2 * n] * (1 + 1e-7) + 1e-12, 0.0), self.most
         )
-        return Intervals(p.value - room[n:] * self.unit, p.value + room[:n] * self.unit)
+        return Intervals(p.value - capacity[n:] * self.unit, p.value + capacity[:n] * self.unit)
 
     def few(self, fixed: Floats, weight: Floats) -> Booleans | None:
-        """Which cells to suppress at a fixed price each, by a mixed-integer programme."""
+        """Which cells to suppress at a fixed cost each, by a mixed-integer program."""
         n = self.count
         hidden = self.problem.is_sensitive
         cap = np.minimum(self.most, 50.0)
@@ -296,7 +298,7 @@ class WidthModel:
             Rows(sparse.hstack([self.equal, none[1]]), 0.0, 0.0),
         ]
         free = np.full(self.size - 2 * n, np.inf)
-        found = whole(
+        found = integer_program(
             cost,
             rows,
             np.concatenate([np.zeros(2 * n), -free, hidden.astype(float)]),
@@ -316,7 +318,9 @@ def widths(solution: Intervals) -> Floats:
     return np.asarray(solution.upper - solution.lower, float)
 
 
-def intervals(problem: Problem, weight: Floats, allowed: Booleans | None = None) -> Rival | None:
+def intervals(
+    problem: Problem, weight: Floats, allowed: Booleans | None = None
+) -> Alternative | None:
     """The cheapest intervals against readers; None where there are none or none were found."""
     model = WidthModel(problem, _allowed(problem, allowed))
     if not model.is_small:
@@ -324,11 +328,11 @@ def intervals(problem: Problem, weight: Floats, allowed: Booleans | None = None)
     found = model.narrowest(weight)
     if found is None or exposed(problem, found):
         return None
-    return Rival(float(weight @ widths(found)), found, best=True)
+    return Alternative(float(weight @ widths(found)), found, best=True)
 
 
-def combined(problem: Problem, fixed: Floats, weight: Floats) -> Rival | None:
-    """Cheap intervals of few cells against readers, where each has a fixed price."""
+def combined(problem: Problem, fixed: Floats, weight: Floats) -> Alternative | None:
+    """Cheap intervals of few cells against readers, each of which has a fixed cost."""
     model = WidthModel(problem, _allowed(problem, None))
     if not model.is_small:
         return None
@@ -339,7 +343,7 @@ def combined(problem: Problem, fixed: Floats, weight: Floats) -> Rival | None:
     pattern = suppression(problem.replace(weight=fixed))
     if pattern is not None and isinstance(pattern.solution, Suppression):
         patterns.append(pattern.solution.suppressed)
-    best: Rival | None = None
+    best: Alternative | None = None
     for each in patterns:
         if each is None:
             continue
@@ -349,5 +353,5 @@ def combined(problem: Problem, fixed: Floats, weight: Floats) -> Rival | None:
         hidden = (widths(found) > 0) | problem.is_sensitive
         cost = float(fixed[hidden].sum() + weight @ widths(found))
         if best is None or cost < best.cost:
-            best = Rival(cost, found)
+            best = Alternative(cost, found)
     return best
