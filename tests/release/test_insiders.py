@@ -28,6 +28,7 @@ def judged(**codes: Any) -> tacit.Table:
 def facing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let guarantees name insiders, as an audit that looks at them allows."""
     monkeypatch.setattr(against_module, "FACES_INSIDERS", True)
+    monkeypatch.setattr(against_module, "faces_insiders", lambda _found: True)
 
 
 def test_the_default_is_singletons() -> None:

@@ -140,7 +140,7 @@ class UnitTally:
         for column in self.top_who.T:
             units = np.union1d(units, column[~np.isnan(column)])
         parts = np.array_split(units.astype(np.int64), len(units) // UNITS_AT_ONCE + 1)
-        numbers = np.concatenate([identify(part) for part in parts if len(part)] or [units])
+        numbers = np.concatenate([identify(part) for part in parts])
         for column in self.top_who.T:
             there = ~np.isnan(column)
             column[there] = numbers[np.searchsorted(units, column[there])]

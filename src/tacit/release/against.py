@@ -110,10 +110,15 @@ def audited(found: Audit) -> tuple[Against, ...]:
     """The kinds of attackers that an audit let attack; confidential, see `asked_for`."""
     kinds = [_kind(finding.attacker) for finding in found.findings]
     insiders = found.problem.insiders
-    if insiders is not None and FACES_INSIDERS:
+    if insiders is not None and faces_insiders(found):
         kinds.append(Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS)
         kinds += [Against.TOGETHER] * (insiders.coalition > 1)
     return _in_order(kinds)
+
+
+def faces_insiders(found: Audit) -> bool:
+    """Whether an audit looked at the insiders of its problem."""
+    return getattr(found, "insiders", None) is not None
 
 
 def no_insider_can(against: Sequence[Against]) -> str:
