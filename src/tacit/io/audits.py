@@ -21,7 +21,7 @@ numbered from 0 in the order of the table; null stands for infinity.
 
 `published` is `{"suppressed": [cells]}`, or for published intervals `{"cell": [...],
 "down": [...], "up": [...]}`: how far each cell that is not published exactly may lie below and
-above its true value. Of adjusted values it is `{"values": [...]}`, one a cell; they are judged
+above its true value. Of adjusted values it is `{"values": [...]}`, one per cell; they are judged
 as they stand, so that there are no claims. `at_least` and `at_most` hold pairs of a cell and an
 amount; see `Attacker` for what the words mean.
 
@@ -34,8 +34,8 @@ that each cell may lie from its true value (0 where it is published):
   from the true one. An amount of null says that the cell can move without end: then x is a
   direction, in which only cells without bound move.
   The sum of all residuals |A x| (each over the smallest coefficient of its relation), of what x
-  exceeds its room by and of what it falls short of the amount is at most 1e-8 of the amount, or, of
-  a direction, of |x[s]|. Cells without room do not move at all.
+  exceeds its capacity by and of what it falls short of the amount is at most 1e-8 of the amount,
+  or, of a direction, of |x[s]|. Cells without capacity do not move at all.
 - The multipliers g of claim k show how far it can move at most: with d = t e_s - A'g no
   consistent table moves the cell by more than the sum of max(d, 0) up + max(-d, 0) down, which
   is at most limit[k]. A limit of null claims nothing; no limit lies below its amount.
@@ -446,7 +446,7 @@ class _Reader:
         return self._whole(self._list(given, key), key, count)
 
     def _whole(self, entries: Sequence[Any], key: str, count: int) -> Integers:
-        # Python counts true as a whole number, so types are compared, not asked for.
+        # Python counts true as an integer, so types are compared, not asked for.
         if not set(map(type, entries)) <= {int}:
             raise self._fault(f"an entry of {key!r} is not a whole number")
         if entries and (min(entries) < 0 or max(entries) >= count):
