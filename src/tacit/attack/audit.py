@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tacit.attack.evidence import Evidence, EvidenceError, Rooms
+from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_audit import InsiderAudit, audit_insiders
@@ -550,6 +550,6 @@ def _attack(
         executor=executor,
         progress=progress,
     )
-    rooms = Rooms.of(problem, knowledge, attacker, requests.cells, requests.sides)
-    evidence = Evidence.of(requests, mended(problem, rooms, reaches))
+    capacities = Capacities.of(problem, knowledge, attacker, requests.cells, requests.sides)
+    evidence = Evidence.of(requests, mended(problem, capacities, reaches))
     return AttackerFindings.of(problem, attacker, evidence, cells)

@@ -1,6 +1,6 @@
 """Protection cuts: what a solution must pay so that the attacker does not come too close.
 
-Any row multipliers g give a valid cut (paper 002, (3.12) and (3.15)). With d = e_s - A'g,
+Any row multipliers g give a valid cut [KarlssonOlsson2015, (3.12) and (3.15)]. With d = e_s - A'g,
 
     sum over cells of (d+ up + d- down) y  >=  upper level of s,
 
@@ -70,32 +70,6 @@ class Cuts:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class IntervalCuts:
-    """Inequalities `rise (upper - a) + fall (a - lower) >= level` for published intervals.
-
-    Attributes:
-        rise: Coefficients of the room above the true values.
-        fall: Coefficients of the room below.
-        level: Right-hand sides.
-        cells: The sensitive cell that each cut protects.
-        sides: 1 for its upper level, -1 for its lower, 0 for its sliding level.
-    """
-
-    rise: sparse.csr_array[Any, Any]
-    fall: sparse.csr_array[Any, Any]
-    level: Floats
-    cells: Integers
-    sides: Integers
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def violation(self, up: Floats, down: Floats) -> Floats:
-        """By how much the room left misses each cut; positive means violated."""
-        return np.asarray(self.level - self.rise @ up - self.fall @ down)
-
-
 class Separator:
     """Finds protection cuts that a given point violates.
 
@@ -150,7 +124,7 @@ class Separator:
         asked = self._asked & (self.problem.sliding_level > 0)
         return self.problem.sensitive[asked], self.problem.sliding_level[asked]
 
-    def own_room(self, cell: int) -> tuple[float, float]:
+    def own_capacity(self, cell: int) -> tuple[float, float]:
         """How far a cell may rise and fall while it is itself attacked."""
         return float(self._own_up[cell]), float(self._own_down[cell])
 
@@ -170,9 +144,7 @@ class Separator:
         y[self.problem.sensitive] = 1.0
         asked = self.requests() if requests is None else requests
         found: list[tuple[SparseRow, int, int]] = []
-        for number, cells, d in self._multipliers(
-            asked, self.up, self.down, asked.targets * ceiling, y
-        ):
+        for number, cells, d in self._multipliers(asked, asked.targets * ceiling, y):
             charge = self._charge(cells, d, float(asked.targets[number]), asked, number)
             rows = self._strengthened(cells, charge, y)
             found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
@@ -185,13 +157,13 @@ class Separator:
         self, cells: Integers, d: Floats, level: float, requests: Requests, number: int
     ) -> Floats:
         """What each cell can contribute to the level of a request, as a share of it."""
-        room = np.where(d > 0, self.up[cells], self.down[cells])
+        capacity = np.where(d > 0, self.up[cells], self.down[cells])
         if requests.limits is not None:
             same = np.full(len(cells), number)
-            room = np.minimum(room, requests.limits.at(same, cells, d > 0))
-        room = room / level
+            capacity = np.minimum(capacity, requests.limits.at(same, cells, d > 0))
+        capacity = capacity / level
         # No strengthened cut distinguishes more than this from infinity.
-        return np.abs(d) * np.minimum(room, 1e6)
+        return np.abs(d) * np.minimum(capacity, 1e6)
 
     def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
         return strengthened(cells, charge, y[cells], self._always[cells])
@@ -219,22 +191,24 @@ class Separator:
         return cuts.take(cuts.violation(y) > VIOLATION)
 
     def _sliding_cuts(self, y: Floats, asked: Requests) -> list[tuple[SparseRow, int, int]]:
-        """Cuts for sliding levels: what both sides charge together (3.16)."""
+        """Cuts for sliding levels: what both sides charge together [KarlssonOlsson2015, (3.16)]."""
         found: list[tuple[SparseRow, int, int]] = []
         for place in range(len(asked)):
             cell, level = int(asked.cells[place]), float(asked.targets[place])
             limits = None if asked.limits is None else asked.limits.take(np.array([place]))
             either = Requests.both_sides(np.array([cell]), level, level, limits)
-            room = np.array(self.own_room(cell))
+            capacity = np.array(self.own_capacity(cell))
             if limits is not None:
                 here = np.zeros(2, np.int64)
-                room = np.minimum(room, limits.at(here, np.full(2, cell), np.array([True, False])))
-            own = np.minimum(room, level)
+                capacity = np.minimum(
+                    capacity, limits.at(here, np.full(2, cell), np.array([True, False]))
+                )
+            own = np.minimum(capacity, level)
             pair = replace(either, targets=own).positive()
             charge = np.zeros(self.problem.cell_count)
             settled = own[0] + own[1]
             caps = np.full(len(pair), level)
-            for number, cells, d in self._multipliers(pair, self.up, self.down, caps, y):
+            for number, cells, d in self._multipliers(pair, caps, y):
                 charge[cells] += self._charge(cells, d, level, pair, number)
                 # The other side gets as far as the cell's own bound: count it as that.
                 settled -= own[0] if pair.sides[number] > 0 else own[1]
@@ -246,56 +220,22 @@ class Separator:
                 found += [(row, cell, 0) for row in rows]
         return found
 
-    def interval_cuts(
-        self, up: Floats, down: Floats, requests: Requests | None = None
-    ) -> IntervalCuts:
-        """Violated cuts for published intervals.
-
-        Args:
-            up: Room above the true value in each published interval.
-            down: Room below.
-            requests: Cells, sides and levels to look at; by default all of the problem's.
-        """
-        asked = self.requests() if requests is None else requests
-        ones = np.ones(len(up))
-        found = [
-            (cells, d, number)
-            for number, cells, d in self._multipliers(asked, up, down, asked.targets, ones)
-        ]
-        # The published interval of the cell itself must hold the level, too.
-        own = np.where(asked.sides > 0, up[asked.cells], down[asked.cells])
-        found += [
-            (asked.cells[[number]], asked.sides[[number]].astype(np.float64), number)
-            for number in np.flatnonzero(own < asked.targets * (1 - VIOLATION)).tolist()
-        ]
-        numbers = np.array([number for _, _, number in found], np.int64)
-        rise = SparseRows(len(found), self.problem.cell_count)
-        fall = SparseRows(len(found), self.problem.cell_count)
-        for row, (cells, d, _) in enumerate(found):
-            rise.put(row, cells, np.maximum(d, 0.0))
-            fall.put(row, cells, np.maximum(-d, 0.0))
-        return IntervalCuts(
-            rise.matrix(),
-            fall.matrix(),
-            asked.targets[numbers],
-            asked.cells[numbers],
-            asked.sides[numbers],
-        )
-
     def _multipliers(
-        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+        self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """For each request that misses its target its number, and cells with d = e_s - A'g."""
         in_network = self.structure.in_network[requests.cells]
         flows = np.flatnonzero(in_network)
         if len(flows):
             part = requests.take(flows)
-            for number, cells, d in self._cut_arcs(part, up, down, caps[flows], share):
+            for number, cells, d in self._cut_arcs(part, caps[flows], share):
                 yield int(flows[number]), cells, d
         others = np.flatnonzero(~in_network)
         if len(others):
             part = requests.take(others)
-            for number, g in self._linear.multipliers(part, up, down, caps[others], share):
+            for number, g in self._linear.multipliers(
+                part, self.up, self.down, caps[others], share
+            ):
                 d = self._reduced(g, int(part.cells[number]), int(part.sides[number]))
                 cells = np.flatnonzero(d)
                 yield int(others[number]), cells, d[cells]
@@ -311,7 +251,7 @@ class Separator:
         return np.asarray(d)
 
     def _cut_arcs(
-        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+        self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """In networks d is 1 on arcs that leave a minimum cut, -1 on arcs that enter it."""
         from tacit.attack.flow import maximum_flows
@@ -329,7 +269,7 @@ class Separator:
         place = np.cumsum(carrying)[arc] - 1
         inner = cells[arcs]
         if limits is not None:
-            number = np.full(len(up), -1, np.int64)
+            number = np.full(len(self.up), -1, np.int64)
             number[inner] = np.arange(len(inner))
             limits = limits.numbered_by(number)
         targets = requests.targets * (1 - VIOLATION)
@@ -340,8 +280,8 @@ class Separator:
                 part.link,
                 part.tail,
                 part.head,
-                up[inner],
-                down[inner],
+                self.up[inner],
+                self.down[inner],
                 place[some],
                 requests.sides[some],
                 targets[some],

@@ -234,7 +234,7 @@ class LinearEngine:
         found: list[tuple[int, Floats]] = []
         for direction in (1.0, -1.0):
             y = direction * x
-            stretch = self._room(y)
+            stretch = self._longest(y)
             if not np.isfinite(stretch) or stretch <= 0:
                 continue
             y = y * stretch
@@ -251,7 +251,7 @@ class LinearEngine:
                 found.append((int(other), y))
         return found
 
-    def _room(self, x: Floats) -> float:
+    def _longest(self, x: Floats) -> float:
         """The largest factor by which x may be multiplied within the bounds."""
         up, down = self._component.up, self._component.down
         capacity = np.where(x > 0, up, down)[x != 0]
@@ -339,7 +339,7 @@ class LinearEngine:
         x = np.clip(x, -down, up)
         terms = self._magnitude @ np.abs(x)
         off = np.abs(component.A @ x)
-        # Below this share of the smallest room everything is rounding.
+        # Below this share of the smallest capacity everything is rounding.
         noise = TOLERANCE * self._smallest
         if not (off <= TOLERANCE * terms + noise).all():
             return None
@@ -386,7 +386,7 @@ def dual_limit(
     up: Floats,
     down: Floats,
 ) -> float:
-    """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g (3.10)."""
+    """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g."""
     d = -(columns.T @ g)
     d[cell] += side
     return float(charges(d, np.where(d > 0, up, down)).sum())

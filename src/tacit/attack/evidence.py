@@ -2,7 +2,8 @@
 
 That a cell is safe is shown by a consistent table that reaches its protection level. That it
 is exposed, or that an interval is exact, is shown by row multipliers g: with d = e_s - A'g no
-consistent table moves the cell by more than the sum of d+ up + d- down (paper 002, (3.10)).
+consistent table moves the cell by more than the sum of d+ up + d- down
+[KarlssonOlsson2015, (3.10)].
 
 Numbers are rounded, so that no table is exactly consistent. What it misses is therefore counted,
 in units of cells: its residuals in all relations, what it exceeds the bounds by, and what it falls
@@ -50,7 +51,7 @@ class EvidenceError(TacitError):
 
 
 @dataclass(frozen=True, eq=False)
-class Rooms:
+class Capacities:
     """How far cells may move in each of several claims.
 
     Attributes:
@@ -78,8 +79,8 @@ class Rooms:
         cells: Integers,
         sides: Integers,
         limits: Limits | None = None,
-    ) -> Rooms:
-        """The rooms that an attacker leaves.
+    ) -> Capacities:
+        """The capacities that an attacker leaves.
 
         Args:
             problem: The true table.
@@ -96,20 +97,20 @@ class Rooms:
         own = np.where(attacker.reopened(problem)[cells], free, alone)
         return cls(told.up, told.down, cells, sides, own, limits)
 
-    def take(self, claims: Any) -> Rooms:
-        """The rooms of some of the claims."""
+    def take(self, claims: Any) -> Capacities:
+        """The capacities of some of the claims."""
         limits = None if self.limits is None else self.limits.take(claims)
         own = self.own[claims]
-        return Rooms(self.up, self.down, self.cells[claims], self.sides[claims], own, limits)
+        return Capacities(self.up, self.down, self.cells[claims], self.sides[claims], own, limits)
 
     def at(self, claim: npt.NDArray[Any], cell: npt.NDArray[Any], rises: Booleans) -> Floats:
-        """The room of cells in claims, upwards where they rise and else downwards."""
-        room = np.where(rises, self.up[cell], self.down[cell])
+        """The capacity of cells in claims, upwards where they rise and else downwards."""
+        capacity = np.where(rises, self.up[cell], self.down[cell])
         asked = (cell == self.cells[claim]) & (rises == (self.sides[claim] > 0))
-        room = np.where(asked, self.own[claim], room)
+        capacity = np.where(asked, self.own[claim], capacity)
         if self.limits is not None:
-            room = np.minimum(room, self.limits.at(claim, cell, rises))
-        return np.asarray(room)
+            capacity = np.minimum(capacity, self.limits.at(claim, cell, rises))
+        return np.asarray(capacity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,13 +223,13 @@ class Evidence:
         is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
         if is_wrong:
             return np.ones(count, bool)
-        rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides, limits)
+        capacities = Capacities.of(problem, knowledge, attacker, self.cells, self.sides, limits)
         refused = np.abs(self.sides) != 1
-        refused |= ~tables_hold(problem, rooms, self.amount, self.deviations, tolerance)
+        refused |= ~tables_hold(problem, capacities, self.amount, self.deviations, tolerance)
         # The other way round not-a-number would pass.
         refused |= ~(self.limit >= self.amount)
         bounded = np.flatnonzero(self.limit != np.inf)
-        shown = limits_shown(problem, rooms.take(bounded), self.multipliers[bounded])
+        shown = limits_shown(problem, capacities.take(bounded), self.multipliers[bounded])
         enough = shown <= self.limit[bounded] * (1 + LIMIT_TOLERANCE)
         refused[bounded[~enough]] = True
         return np.asarray(refused)
@@ -253,7 +254,7 @@ def entries_of(
 
 def tables_hold(
     problem: Problem,
-    rooms: Rooms,
+    capacities: Capacities,
     amount: Floats,
     deviations: sparse.csr_array[Any, Any],
     tolerance: float = EVIDENCE_TOLERANCE,
@@ -262,7 +263,7 @@ def tables_hold(
 
     Args:
         problem: The true table.
-        rooms: How far cells may move.
+        capacities: How far cells may move.
         amount: What each claim is to reach; inf for a direction without end.
         deviations: One row per claim.
         tolerance: What they may miss in all, as a share of the amount; of a direction, as a share
@@ -271,18 +272,18 @@ def tables_hold(
     x, row, wrong = entries_of(deviations)
     count = len(amount)
     endless = np.isinf(amount)
-    is_own = x.indices == rooms.cells[row]
+    is_own = x.indices == capacities.cells[row]
     own = np.bincount(row[is_own], x.data[is_own], minlength=count)
-    reached = own * rooms.sides
+    reached = own * capacities.sides
     wrong |= endless & ~(reached > 0)
     goal = np.where(endless, reached, amount)
 
-    room = rooms.at(row, x.indices, x.data > 0)
+    capacity = capacities.at(row, x.indices, x.data > 0)
     size = np.abs(x.data)
     # A published cell does not move at all; along a direction without end, no cell with a bound.
-    barred = (size > 0) & np.where(endless[row], np.isfinite(room), room == 0)
+    barred = (size > 0) & np.where(endless[row], np.isfinite(capacity), capacity == 0)
     wrong[row[barred]] = True
-    beyond = np.maximum(size - room, 0.0)
+    beyond = np.maximum(size - capacity, 0.0)
     missed = np.maximum(goal - reached, 0.0)
     missed += np.bincount(row, np.where(np.isfinite(beyond), beyond, 0.0), minlength=count)
 
@@ -309,7 +310,9 @@ def _smallest_coefficients(A: sparse.csr_array[Any, Any]) -> Floats:
     return np.where(np.isfinite(smallest), smallest, 1.0)
 
 
-def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[Any, Any]) -> Floats:
+def limits_shown(
+    problem: Problem, capacities: Capacities, multipliers: sparse.csr_array[Any, Any]
+) -> Floats:
     """How far cells move at most, as row multipliers prove; inf where they prove nothing.
 
     What rounding may have done to the reduced costs d is charged for: multipliers so large that
@@ -317,21 +320,23 @@ def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[A
 
     Args:
         problem: The true table.
-        rooms: How far cells may move.
+        capacities: How far cells may move.
         multipliers: One row per claim.
     """
     g, _, spoilt = entries_of(multipliers)
     A = problem.relations
-    count = len(rooms.cells)
-    at_cell = (np.arange(count), rooms.cells)
-    sided = sparse.csr_array((rooms.sides.astype(np.float64), at_cell), shape=(count, A.shape[1]))
+    count = len(capacities.cells)
+    at_cell = (np.arange(count), capacities.cells)
+    sided = sparse.csr_array(
+        (capacities.sides.astype(np.float64), at_cell), shape=(count, A.shape[1])
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         d, claim, overflown = entries_of(sparse.csr_array(sided - g @ A))
     spoilt |= overflown
-    room = rooms.at(claim, d.indices, d.data > 0)
+    capacity = capacities.at(claim, d.indices, d.data > 0)
     size = np.abs(d.data)
-    open_ended = np.isinf(room) & (size > 0)
-    charge = size * np.where(np.isinf(room), 0.0, room)
+    open_ended = np.isinf(capacity) & (size > 0)
+    charge = size * np.where(np.isinf(capacity), 0.0, capacity)
 
     rounded = np.flatnonzero(~computed_exactly(A, g) & ~spoilt)
     shown = np.zeros(count)
@@ -349,7 +354,7 @@ def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[A
         entry, error_row, _ = entries_of(blur)
         either = np.stack(
             [
-                rooms.at(rounded[error_row], entry.indices, np.full(entry.nnz, up))
+                capacities.at(rounded[error_row], entry.indices, np.full(entry.nnz, up))
                 for up in (True, False)
             ]
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.evidence import Evidence, EvidenceError, Rooms
+from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
@@ -221,7 +221,7 @@ def audit_insiders(
             executor=executor,
             progress=lambda _: should_stop(),
         )
-        rooms = Rooms.of(
+        capacities = Capacities.of(
             problem,
             knowledge,
             Attacker.external(),
@@ -229,7 +229,7 @@ def audit_insiders(
             requests.sides,
             requests.limits,
         )
-        return mended(problem, rooms, reaches)
+        return mended(problem, capacities, reaches)
 
     requests, rows = _rows_of_readers(problem, reader)
     # Rows that move a cell as far as it goes move many others: shorter ones spoil less.

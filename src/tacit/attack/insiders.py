@@ -5,6 +5,9 @@ cell beyond what the insider knows: the levels against insiders are never above 
 readers. Only the pairs of a request and an insider whose deviation is spoilt that way are asked
 again, with the insider's cells limited. Coalitions are found by branching: whoever knows something
 about a cell that moves may join those against whom the deviation was found.
+
+Levels of their own for each attacker are [SalazarGonzalez2004], to protect contributions and not
+the totals of cells is [DaalmansDeWaal2010]; see also [KarlssonOlsson2015, section 3.1.1].
 """
 
 from __future__ import annotations

@@ -64,14 +64,14 @@ class LeastMoves:
         """
         count = len(self._up)
         up, down = within(self._up, self._down, limited)
-        room = np.concatenate([up, down]) / target
+        capacity = np.concatenate([up, down]) / target
         moving, still = (cell, cell + count) if side > 0 else (cell + count, cell)
-        if room[moving] < 1 - TOLERANCE:
+        if capacity[moving] < 1 - TOLERANCE:
             return None
-        lower, upper = np.zeros(2 * count), np.minimum(room, FAR_LEAST_MOVES)
+        lower, upper = np.zeros(2 * count), np.minimum(capacity, FAR_LEAST_MOVES)
         lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
-        # Cells with little room are left alone where others can do.
-        cost = 1.0 / np.clip(room, 1e-3, 1.0)
+        # Cells with little capacity are left alone where others can do.
+        cost = 1.0 / np.clip(capacity, 1e-3, 1.0)
         cost[[moving, still]] = 0.0
         try:
             self._change(lower, upper, cost)

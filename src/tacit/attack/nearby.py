@@ -113,15 +113,15 @@ class Nearby:
         return None
 
     def _solve(self, cells: Integers, side: int, target: float, limited: Limited) -> Floats | None:
-        """Move the first of the cells to the target, the others within their room."""
+        """Move the first of the cells to the target, the others within their capacity."""
         A = self._part(cells)
         _, here, there = np.intersect1d(cells, limited[0], return_indices=True)
         nearby = (here, limited[1][there], limited[2][there])
         up, down = within(self._up[cells], self._down[cells], nearby)
         upper = np.minimum(up / target, FAR_NEARBY)
         lower = -np.minimum(down / target, FAR_NEARBY)
-        room = upper[0] if side > 0 else -lower[0]
-        if room < 1 - TOLERANCE:
+        capacity = upper[0] if side > 0 else -lower[0]
+        if capacity < 1 - TOLERANCE:
             return None
         if side > 0:
             upper[0] = 1.0

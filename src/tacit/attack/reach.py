@@ -195,7 +195,7 @@ class Requests:
         sides: 1 to rise, -1 to fall.
         targets: Stop when the cell has moved so far; inf asks for the exact limit.
         own: How far the asked cell itself may move at most, where that differs from what it
-            may do while others are asked (paper 003, (9)); None if it never does.
+            may do while others are asked ([Castro2012, (9)]); None if it never does.
         limits: Cells, the asked one included, that may move less far in some requests than the
             knowledge of the attacker says; None if there are none.
     """
@@ -381,11 +381,11 @@ def within(up: Floats, down: Floats, limited: Limited) -> tuple[Floats, Floats]:
     return up, down
 
 
-def charges(d: Floats, room: Floats) -> Floats:
-    """What reduced costs d charge for the room they meet.
+def charges(d: Floats, capacity: Floats) -> Floats:
+    """What reduced costs d charge for the capacity they meet.
 
-    Where the room is infinite, a reduced cost that is mere rounding counts as zero: reduced
+    Where the capacity is infinite, a reduced cost that is mere rounding counts as zero: reduced
     costs are measured in units of the cell that is asked.
     """
-    free = (d == 0) | (np.isinf(room) & (np.abs(d) <= TOLERANCE))
-    return np.abs(d) * np.where(free, 0.0, room)
+    free = (d == 0) | (np.isinf(capacity) & (np.abs(d) <= TOLERANCE))
+    return np.abs(d) * np.where(free, 0.0, capacity)

@@ -67,10 +67,10 @@ class Suggestions:
             asked: Requests to look at.
         """
         x = self._known
-        room = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
+        capacity = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
         row = _rows(x)
         inside = np.ones(x.shape[0], bool)
-        inside[row[np.abs(x.data) > room * (1 + TOLERANCE)]] = False
+        inside[row[np.abs(x.data) > capacity * (1 + TOLERANCE)]] = False
         found = np.full(len(requests), -1, np.int64)
         largest = np.zeros(x.shape[0])
         np.maximum.at(largest, row, np.abs(x.data))
@@ -114,7 +114,7 @@ class Suggestions:
             attack: Makes the attack, if it is needed.
             told: How far each cell may move, as far as the attacker knows.
             requests: What to find out.
-            reopened: Cells that have more room while they are asked: the attack answers.
+            reopened: Cells that have more capacity while they are asked: the attack answers.
             sweep: For `Attack.reach`.
         """
         if time_left() <= 0:

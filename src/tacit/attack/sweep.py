@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
-from tacit.attack.evidence import Rooms, computed_exactly, limits_shown
+from tacit.attack.evidence import Capacities, computed_exactly, limits_shown
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
@@ -124,8 +124,8 @@ class Attack:
         up, down = self.shrunk.up, self.shrunk.down
         part = requests.take(index)
         own = part.capacity(up, down)
-        rooms = Rooms(up, down, part.cells, part.sides, own, part.limits)
-        shown = limits_shown(self._problem, rooms, sparse.csr_array(proofs[index]))
+        capacities = Capacities(up, down, part.cells, part.sides, own, part.limits)
+        shown = limits_shown(self._problem, capacities, sparse.csr_array(proofs[index]))
         limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
     def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:

@@ -446,7 +446,7 @@ class _Reader:
         return self._whole(self._list(given, key), key, count)
 
     def _whole(self, entries: Sequence[Any], key: str, count: int) -> Integers:
-        # Python counts true as a whole number, so types are compared, not asked for.
+        # Python counts true as an integer, so types are compared, not asked for.
         if not set(map(type, entries)) <= {int}:
             raise self._fault(f"an entry of {key!r} is not a whole number")
         if entries and (min(entries) < 0 or max(entries) >= count):

@@ -475,5 +475,5 @@ class Search(driver.Search):
 
 def slide(separator: Separator, cell: int, level: float, fall: float) -> Requests:
     """What to ask of both sides so that a sliding level is met, given how far the cell falls."""
-    up = min(separator.own_room(cell)[0], max(level - fall, 0.0))
+    up = min(separator.own_capacity(cell)[0], max(level - fall, 0.0))
     return Requests.both_sides(np.array([cell]), up, level - up).positive()
