@@ -143,7 +143,8 @@ def test_local_protection_without_enough_cells_is_explained() -> None:
     for algorithm in ALGORITHMS:
         outcome = Instance(problem, singletons="local").suppress(algorithm)
         assert outcome.status is Status.INFEASIBLE
-        assert "relation 0" in outcome.message
+        assert "needs 4 suppressed cells" in outcome.message
+        assert "only 3 of its cells may be suppressed: cell 0, cell 1, cell 2" in outcome.message
         assert "singleton" in outcome.message
         assert Instance(problem).suppress(algorithm).solution is not None
 
