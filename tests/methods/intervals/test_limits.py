@@ -122,6 +122,27 @@ def test_widest_intervals_do_where_there_was_no_time_for_better(
     assert outcome.audit.safe
 
 
+def test_what_shows_levels_within_reach_is_taken_where_it_costs_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search that ended at its first, dear solution does not hide the tables found before it."""
+    with_hand(monkeypatch)
+    monkeypatch.setattr("tacit.methods.intervals.publication.fewest", lambda _: None)
+    costs: list[float] = []
+
+    def dear(search: Search) -> None:
+        assert search.fallback is not None
+        costs.append(search.model.objective(search.fallback))
+        search.take(np.minimum(1.5 * search.fallback, search.model.upper))
+
+    monkeypatch.setattr(Search, "run", dear)
+    outcome = intervals(PROBLEM, time_limit=LIMIT)
+    assert outcome.report.objective is not None
+    assert outcome.report.objective <= costs[0]
+    assert outcome.audit is not None
+    assert outcome.audit.safe
+
+
 def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without time, intervals stay as wide as the search left them: that is safe."""
     hand = with_hand(monkeypatch)

@@ -142,6 +142,10 @@ class Publication:
         search.keep_time(for_audit_only=True)
         with search.clock:
             search.confirm()
+            if search.best is not None and search.fallback is not None:
+                # A search that ended early may have found nothing better.
+                search.offer(search.fallback)
+                search.confirm()
         if search.best is None and search.fallback is not None:
             search.take(search.fallback)
 
