@@ -25,6 +25,7 @@ from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.tolerances import ROUNDING_NOISE
 
 _FIRST = (0.25, 1.0, 2.0)
 """Tangents to begin with, in units of the usual level or of the cell's own."""
@@ -130,14 +131,14 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
         gain = np.where(np.isfinite(then), now - np.where(np.isfinite(then), then, 0.0), -np.inf)
         order = np.argsort(-gain)
         better = None
-        for cell in order[gain[order] > 1e-9 * cost].tolist():
+        for cell in order[gain[order] > ROUNDING_NOISE * cost].tolist():
             if search.should_stop() or search.seconds >= until:
                 return
             search.iterations += 1
             trial = senses.copy()
             trial[cell] = ~trial[cell]
             answer = squares.solve(trial)
-            if answer is not None and model.cost(answer[0]) < cost * (1 - 1e-9):
+            if answer is not None and model.cost(answer[0]) < cost * (1 - ROUNDING_NOISE):
                 better = trial, answer
                 break
         if better is None:

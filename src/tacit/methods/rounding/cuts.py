@@ -20,6 +20,7 @@ from tacit.attack.knowledge import Knowledge
 from tacit.errors import SolverError
 from tacit.outcome import Values
 from tacit.problem import Floats
+from tacit.tolerances import ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
@@ -100,7 +101,7 @@ class _Cutter:
         g = evidence.multipliers[[self._claim[cell, side]]].toarray().ravel()
         d = -np.asarray(problem.relations.T @ g)
         d[cell] += side
-        d[np.abs(d) < 1e-9] = 0.0
+        d[np.abs(d) < ROUNDING_NOISE] = 0.0
         up, down = self._told.up.copy(), self._told.down.copy()
         if self._reopened[cell]:
             up[cell], down[cell] = self._everyone.up[cell], self._everyone.down[cell]

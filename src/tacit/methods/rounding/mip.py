@@ -12,6 +12,7 @@ from tacit.attack.network import recognise
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
+from tacit.tolerances import INTEGRAL, SOLVER
 
 if TYPE_CHECKING:
     from tacit.methods.rounding.model import Lattice
@@ -38,7 +39,7 @@ class Mip:
         self._relations = sparse.csr_array(A[rows] @ lattice.spread)
         exact = lattice.right_hand_side[rows] - A[rows] @ lattice.floor.astype(float)
         integral = np.round(exact)
-        self._right = np.where(np.abs(exact - integral) <= 1e-6, integral, exact)
+        self._right = np.where(np.abs(exact - integral) <= INTEGRAL, integral, exact)
         # Solvers' tolerances are absolute: costs of any magnitude are counted in the largest.
         self._cost_unit = float(np.abs(lattice.cost).max(initial=0.0)) or 1.0
         self._cuts: sparse.csr_array[Any, Any] = sparse.csr_array((0, lattice.problem.cell_count))
@@ -63,7 +64,7 @@ class Mip:
         """What the rows of cuts must reach beyond the multiples below the true values."""
         floor = self.lattice.floor.astype(float)
         # Coefficients are 1 at most; sums of large numbers are known no better than this.
-        slack = 1e-7 + 1e-12 * (abs(self._cuts) @ np.abs(floor))
+        slack = SOLVER + 1e-12 * (abs(self._cuts) @ np.abs(floor))
         return np.asarray(self._least - self._cuts @ floor - slack)
 
     def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats, Floats]:

@@ -18,10 +18,11 @@ from tacit.methods.adjust.cuts import relax, sense_bounds
 from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.adjust.quadratic import Squares, first_senses
-from tacit.outcome import StopReason
+from tacit.outcome import TINY, StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.tolerances import ROUNDING_NOISE, SOLVER
 
 _LARGEST = 1e12
 """Larger coefficients of a cut are more than solvers can take."""
@@ -117,7 +118,7 @@ class _Violation:
         own = model.sensitive
         self._lp.set_bounds(own, low[own] / model.unit, high[own] / model.unit)
         found = self._lp.solve(strategy="dual")
-        return found.row_dual if found.objective > 1e-7 else None
+        return found.row_dual if found.objective > SOLVER else None
 
 
 class _Master:
@@ -168,13 +169,13 @@ class _Master:
         scale = self._scale
         if rules_out:
             # Costs are nothing here: what the senses add up to may not be positive.
-            scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), 1e-300)
+            scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), TINY)
         entries = np.append(-slope / scale, 0.0 if rules_out else 1.0)
         if not np.abs(np.append(entries, constant / scale)).max() <= _LARGEST:
             # Solvers refuse such numbers, and a cut that needs them says next to nothing.
             return False
         row: Any = sparse.csr_array(entries[None, :])
-        self._mip.add_rows(row, np.array([constant / scale - 1e-9]), np.full(1, np.inf))
+        self._mip.add_rows(row, np.array([constant / scale - ROUNDING_NOISE]), np.full(1, np.inf))
         return True
 
     def senses(self) -> Booleans | None:

@@ -12,7 +12,9 @@ from tacit.methods.adjust.cuts import sense_bounds
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.model import Search
+from tacit.outcome import TINY
 from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import ROUNDING_NOISE, SOLVER
 
 _KICK = 4
 """Senses turned around at once to leave a table that cannot be improved by one or two."""
@@ -79,10 +81,10 @@ class Flips:
                 trial = self._turned(senses, turned)
                 if trial is None:
                     continue
-                if lp.solve(trial, below=cost * (1 - 1e-7)):
+                if lp.solve(trial, below=cost * (1 - SOLVER)):
                     z = lp.deviations
                     new = self._model.cost(z)
-                    if new < cost * (1 - 1e-9):
+                    if new < cost * (1 - ROUNDING_NOISE):
                         self._search.offer(z)
                         found = trial, new
                         break
@@ -103,7 +105,7 @@ class Flips:
 
     def _candidates(self, gain: Floats) -> list[Integers]:
         """Senses to turn around, the most promising first."""
-        least = 1e-9 * max(self._search.objective, 1e-300)
+        least = ROUNDING_NOISE * max(self._search.objective, TINY)
         order = np.argsort(-gain)
         return [np.array([cell]) for cell in order[gain[order] > least].tolist()]
 

@@ -11,6 +11,7 @@ from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.engine.turns import ADJUST_DIVE, ADJUST_LP, ADJUST_PROMPT_LP
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_warm import WarmModel
+from tacit.tolerances import ROUNDING_NOISE, SOLVER_EXACT
 
 _ROUNDS = 50
 _SHARE = 0.25
@@ -101,7 +102,7 @@ class SenseLp:
             lower=np.zeros(2 * n + 2 * k + largest),
             upper=np.append(upper, [np.inf] * largest),
             cost=cost,
-            tolerance=1e-9,
+            tolerance=SOLVER_EXACT,
         )
         self._lp.set_option("simplex_iteration_limit", 2**31 - 1)
         self._columns = np.concatenate([own, n + own, 2 * n + np.arange(2 * k)])
@@ -258,7 +259,7 @@ class Dive:
             own = model.sensitive[cell]
             if domains.low[own] > 0 or domains.high[own] < 0:
                 continue
-            rises = z > 0 if abs(z) > 1e-9 * model.unit else coin
+            rises = z > 0 if abs(z) > ROUNDING_NOISE * model.unit else coin
             number = np.array([cell])
             state = domains.copy()
             if domains.decide(number, np.array([rises])):
