@@ -1,4 +1,4 @@
-"""Run every benchmark, each in a process of its own: `python -m benchmarks [NAME ...]`."""
+"""Run every benchmark, each in a separate process: `python -m benchmarks [NAME ...]`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How fast the attacker is, against the obvious way.
 
-Run with `python -m benchmarks.attack`. The obvious way is one linear programme for each sensitive
+Run with `python -m benchmarks.attack`. The obvious way is one linear program for each sensitive
 cell and side over the whole table, solved by HiGHS with its default options from a cold start; it
 is timed on a sample of cells, in turns with tacit in the same process. Instances come from
 `../shared` (or TACIT_SHARED) and from the generators. `levels` stops at the protection levels, as
@@ -59,7 +59,7 @@ def _suppressed(problem: Problem) -> Booleans:
 
 
 def obvious_seconds(problem: Problem, hidden: Booleans) -> float:
-    """Seconds a cell and side for one cold solve over the whole table, on a sample."""
+    """Seconds per cell and side for one cold solve over the whole table, on a sample."""
     knowledge = Knowledge.of(problem, hidden)
     rng = np.random.default_rng(2)
     chosen = rng.choice(problem.sensitive, min(SAMPLE, len(problem.sensitive)), replace=False)
@@ -86,7 +86,7 @@ def obvious_seconds(problem: Problem, hidden: Booleans) -> float:
 
 
 def tacit_seconds(problem: Problem, hidden: Booleans, *, exact: bool) -> float:
-    """Seconds a cell and side for the whole audit, preparation included."""
+    """Seconds per cell and side for the whole audit, preparation included."""
     start = time.perf_counter()
     audit(problem, hidden, cells="sensitive", exact=exact)
     return (time.perf_counter() - start) / (2 * len(problem.sensitive))

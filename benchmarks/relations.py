@@ -43,7 +43,7 @@ def full(hierarchy: Hierarchy) -> Grid:
 
 
 def partly_filled(hierarchy: Hierarchy, cells: int, seed: int = 1) -> Grid:
-    """A grid in which about so many combinations occur: some finest ones and all their totals."""
+    """A grid in which about this many combinations occur: some finest ones and all their totals."""
     grid = full(hierarchy)
     leaves = np.flatnonzero(hierarchy.is_leaf)
     random = np.random.default_rng(seed)
@@ -98,7 +98,7 @@ def measure(name: str, grid: Grid, repetitions: int = REPETITIONS) -> dict[str, 
 
 
 def run() -> list[dict[str, object]]:
-    """One row of figures a table, and one for the whole way from an array to a problem."""
+    """One row of figures per table, and one for the whole way from an array to a problem."""
     usual = two_levels(9, 10)
     rows = [
         measure("full, 3 levels", full(usual)),

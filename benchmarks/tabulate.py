@@ -6,7 +6,7 @@ of each firm in every total first. Records are generated as Parquet: three dimen
 (29,791 cells with totals), 25 records a firm, spread over the cells at random, which is the hardest
 case: nothing can be added up beforehand.
 
-Each measurement is a process of its own; seconds are those of the work, without imports, the best
+Each measurement is a separate process; seconds are those of the work, without imports, the best
 of several runs in turns; memory is the peak of the process. `--records 100000000 --memory-limit 6GB
 --alone` shows work that moves to disk.
 """

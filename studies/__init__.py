@@ -1,1 +1,1 @@
-"""Quality on instance sets: one script a published table, results committed beside it."""
+"""Quality on instance sets: one script per published table, with committed results."""

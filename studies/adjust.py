@@ -1,4 +1,4 @@
-"""Adjusted tables: tacit against HiGHS and SCIP on model (18) of paper 003, in the same run.
+"""Adjusted tables: tacit against HiGHS and SCIP on [Castro2012, (18)], in the same run.
 
 Public instances, tables of the sizes of the paper's Table 3 (generated like business
 statistics) and Table 4 (random two-dimensional ones), each with unit weights and weights
@@ -127,6 +127,7 @@ def run_one(
         )
         seconds = outcome.report.seconds
         if isinstance(outcome.solution, Values):
+            assert outcome.audit is not None
             audited = "safe" if outcome.audit.safe else "EXPOSED"
             squares = _squares(problem, weight, outcome.solution, chosen)
     else:

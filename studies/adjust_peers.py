@@ -1,4 +1,4 @@
-"""Model (18) of paper 003 as printed, given to HiGHS and to SCIP without any help.
+"""[Castro2012, (18)] as printed, given to HiGHS and to SCIP without any help.
 
 What they hand back is checked in rational numbers: a binary column that is 0 but for a tolerance,
 times a large bound, leaves a sensitive cell where it must not be.
@@ -18,7 +18,8 @@ from scipy import sparse
 
 from tacit.outcome import TracePoint
 from tacit.problem import Booleans, Floats, Problem
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ class Plain:
         )
 
     def deviations(self, x: Floats | None) -> Floats | None:
-        """The deviations that a vector stands for."""
+        """The deviations that a vector represents."""
         n = (len(self.cost) - int(self.whole.sum())) // 2
         return None if x is None else x[:n] - x[n : 2 * n]
 

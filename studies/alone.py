@@ -1,4 +1,4 @@
-"""One algorithm on one table in a process of its own, with what it took of time and memory.
+"""One algorithm on one table in a separate process, with what it took of time and memory.
 
 `run_alone` starts the process; `python -m studies.alone REQUEST.json ANSWER.json` is the process.
 A peak of memory belongs to a process for good, so only a process for each run tells them apart.
@@ -39,7 +39,7 @@ DEPTHS = {"2d": (3, 3), "3d": (3, 2, 2)}
 SHARE = 8.0
 """Sensitive cells in per cent of the finest cells."""
 GRACE = 300.0
-"""A process is ended so many seconds after its time limit."""
+"""A process is ended this many seconds after its time limit."""
 
 Answer: TypeAlias = str | int | float | bool | None
 
@@ -168,7 +168,7 @@ def hierarchies_for(size: int, depths: tuple[int, ...]) -> list[Hierarchy]:
 def run_alone(
     table: TableName, algorithm: str, *, time_limit: float, grace: float = GRACE
 ) -> Measured:
-    """Protect a table in a process of its own.
+    """Protect a table in a separate process.
 
     Args:
         table: What to protect.
@@ -207,7 +207,7 @@ def run_alone(
 
 
 def answer(request: dict[str, Any]) -> dict[str, Answer]:
-    """Do what the process is asked for: the fields of a `Measured`."""
+    """Do the work of the process; returns the fields of a `Measured`."""
     table = TableName(**request["table"])
     choices = {"algorithm": request["algorithm"], "time_limit": request["time_limit"]}
     # Compiles what is compiled on first use, so that no run is charged for it.

@@ -1,8 +1,8 @@
-"""Paper 002, chapter 5: complete, partial and combined suppression on tables of its sizes.
+"""[KarlssonOlsson2015, chapter 5]: three kinds of suppression on tables of its sizes.
 
-`combined.csv` has one row a run; `combined_tables.csv` has the figures in the shape of the paper's
-Tables B.1 to B.5, with the paper's own beside them. Complete suppression is asked for lower and
-upper levels, the others for sliding levels of the same sum, as in the paper.
+`combined.csv` has one row per run; `combined_tables.csv` has the figures in the form of the paper's
+Tables B.1 to B.5, next to those of the paper. Complete suppression has lower and upper levels, the
+others have sliding levels of the same sum, as in the paper.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tacit.methods.suppress.run import suppress
 from tacit.outcome import Outcome
 from tacit.problem import Problem
 
+PAPER = "[KarlssonOlsson2015, Tables B.1 to B.5]"
 COLUMNS = (
     *("instance", "cells", "relations", "sensitive", "variant", "seed", "status", "stopped_by"),
     *("objective", "bound", "gap_pct", "suppressions", "width", "cpu_seconds", "seconds", "cuts"),
@@ -108,7 +109,7 @@ def printed() -> dict[tuple[str, str, str], float]:
 
 def main() -> None:
     """Run the study."""
-    parser = arguments("Paper 002, Tables B.1 to B.5", instances=[*PLANS], time_limit=300.0)
+    parser = arguments(PAPER, instances=[*PLANS], time_limit=300.0)
     parser.add_argument(
         "--variants", nargs="+", default=[*VARIANTS], metavar="NAME", help="which models"
     )
@@ -116,7 +117,7 @@ def main() -> None:
     asked = parser.parse_args()
     paper = printed()
     notes = [
-        f"paper 002, Tables B.1 to B.5; time limit {asked.time_limit:g} s, gap {asked.gap:g}",
+        f"{PAPER}; time limit {asked.time_limit:g} s, gap {asked.gap:g}",
         "paper_width is in units of 1e7, as printed; no entry: the paper has no solution",
         GENERATED_NOTE,
     ]
@@ -151,7 +152,7 @@ def main() -> None:
 
 
 def write_tables(path: Path, notes: list[str]) -> None:
-    """The figures in the shape of the paper's tables: a row a model, a column an instance."""
+    """The figures in the shape of the paper's tables: a row per model, a column per instance."""
     rows = read_rows(path)
     instances = list(dict.fromkeys(row["instance"] for row in rows))
     columns = ("table", "quantity", "variant", *instances)

@@ -1,4 +1,4 @@
-"""Pictures of the comparison of complete, partial and combined suppression, as in paper 002.
+"""Pictures that compare three kinds of suppression, as in [KarlssonOlsson2015].
 
 `python studies/combined_plots.py studies/results/combined.csv` draws what was measured before; this
 needs matplotlib and nothing of tacit, so any interpreter that has it will do.
@@ -63,7 +63,7 @@ def draw_if_possible(path: Path) -> None:
 
 
 def draw(path: Path) -> Path:
-    """Draw all quantities of a CSV file as SVG beside it, and time over cuts (Figure 5.6)."""
+    """Draw all quantities of a CSV file as SVG files, and time over cuts (Figure 5.6)."""
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, panels = pyplot.subplots(3, 2, figsize=(12, 12), layout="constrained")
     for axes, (quantity, (_, title)) in zip(panels.flat, QUANTITIES.items(), strict=False):

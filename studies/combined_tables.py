@@ -1,4 +1,4 @@
-"""Seven generated tables with the sizes of those in paper 002, Table 5.1.
+"""Seven generated tables with the sizes of those in [KarlssonOlsson2015, Table 5.1].
 
 All dimensions are hierarchical; the linked tables are three two-dimensional ones that share a
 dimension, and so the totals over the other one. Sensitive are cells by the p% rule with p = 10;

@@ -70,20 +70,20 @@ def generated_instance(name: str, seed: int = 1) -> Problem:
 
 
 def published(table: int) -> list[dict[str, str]]:
-    """The rows of a table of paper 004, as printed."""
+    """The rows of a table of [BaenaCastroFrangioni2020], as printed."""
     with (shared() / "published" / f"seed004_table{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def published_by_instance(table: int) -> dict[str, dict[str, str]]:
-    """The rows of a table of paper 004, by instance."""
+    """The rows of a table of [BaenaCastroFrangioni2020], by instance."""
     return {row["instance"]: row for row in published(table)}
 
 
 def arguments(
     description: str, *, instances: Sequence[str], time_limit: float
 ) -> argparse.ArgumentParser:
-    """What every study can be asked for; a study may add to it."""
+    """The arguments of every study; a study may add others."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
@@ -126,7 +126,7 @@ class Run:
 
     @property
     def seconds_if_optimal(self) -> float | None:
-        """The seconds of a run that came to its end by itself; None for others."""
+        """The seconds of a run that was not stopped; None for others."""
         return self.seconds if self.status == "optimal" else None
 
     @property

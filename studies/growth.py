@@ -63,7 +63,7 @@ def draw_if_possible(path: Path) -> None:
 
 
 def draw(path: Path) -> Path:
-    """Draw the curves of a CSV file as SVG beside it."""
+    """Draw the curves of a CSV file as SVG next to it."""
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, panels = pyplot.subplots(1, len(PANELS), figsize=(11, 4.5), layout="constrained")
     for axes, (column, label) in zip(panels, PANELS.items(), strict=True):

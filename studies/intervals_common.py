@@ -1,4 +1,4 @@
-"""What the studies of intervals share: tables by name, runs, and the figures of paper 000."""
+"""What the studies of intervals share: tables by name, runs, and the figures of [CastroVia2016]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.methods.intervals.run import intervals
 from tacit.problem import Problem
 
 PAPER_TABLES = ("targus", "table1", "table2", "table3a", "table3b", "table4", "table5", "table6")
-"""Those of paper 000; two structures fit its Table 3."""
+"""Those of [CastroVia2016]; two structures fit its Table 3."""
 TABLE_2 = Structure1H2D(80, 20, 10, 10)
 """The numbers of cells and sensitive cells of its Table 2; no structure has its 299 relations."""
 LARGER_TABLES = ("40-50-10", "70-80-15", "40-50-5")
@@ -61,7 +61,7 @@ def run(problem: Problem, **options: Any) -> dict[str, Entry]:
 
 
 def printed(number: int) -> dict[str, dict[str, str]]:
-    """The rows of a table of paper 000, by the names used here."""
+    """The rows of a table of [CastroVia2016], by the names used here."""
     path = shared() / "published" / f"seed000_table{number}.csv"
     with path.open(newline="") as file:
         rows = {row["instance"].replace(" ", "").lower(): row for row in csv.DictReader(file)}

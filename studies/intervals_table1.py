@@ -1,4 +1,4 @@
-"""Paper 000, Table 1: intervals by cuts, beside the paper's Benders decomposition.
+"""[CastroVia2016, Table 1]: intervals by cuts, compared with the paper's Benders decomposition.
 
 After the paper's tables come larger generated ones and real ones.
 """
@@ -16,6 +16,7 @@ from studies.intervals_common import (
     table,
 )
 
+PAPER = "[CastroVia2016, Table 1]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "algorithm", "seed", *RUN_COLUMNS),
     *("paper_cpu_s", "paper_iterations", "paper_objective"),
@@ -25,14 +26,14 @@ COLUMNS = (
 def main() -> None:
     """Run the study."""
     names = [*PAPER_TABLES, *LARGER_TABLES, *REAL_TABLES]
-    parser = arguments("Paper 000, Table 1", instances=names, time_limit=60.0)
+    parser = arguments(PAPER, instances=names, time_limit=60.0)
     parser.add_argument(
         "--plain", type=float, default=20.0, help="seconds for plain Benders; 0 for none"
     )
     asked = parser.parse_args()
     paper = printed(1)
     notes = [
-        f"paper 000, Table 1; time limit {asked.time_limit:g} s, benders {asked.plain:g} s",
+        f"{PAPER}; time limit {asked.time_limit:g} s, benders {asked.plain:g} s",
         f"weights of generated tables are values; seed {asked.seed}; gap asked for 1e-4",
         GENERATED_NOTE,
     ]

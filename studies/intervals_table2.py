@@ -1,10 +1,11 @@
-"""Paper 000, Table 2: the monolithic model, and how many times faster cuts are."""
+"""[CastroVia2016, Table 2]: the monolithic model, and how many times faster cuts are."""
 
 from __future__ import annotations
 
 from studies.common import GENERATED_NOTE, Results, arguments
 from studies.intervals_common import PAPER_TABLES, RUN_COLUMNS, printed, run, table
 
+PAPER = "[CastroVia2016, Table 2]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "variables", "seed", *RUN_COLUMNS),
     *("auto_seconds", "auto_objective", "times_faster", "paper_cpu_s", "paper_status"),
@@ -13,11 +14,11 @@ COLUMNS = (
 
 def main() -> None:
     """Run the study."""
-    parser = arguments("Paper 000, Table 2", instances=PAPER_TABLES, time_limit=120.0)
+    parser = arguments(PAPER, instances=PAPER_TABLES, time_limit=120.0)
     asked = parser.parse_args()
     paper = printed(2)
     notes = [
-        f"paper 000, Table 2; the monolithic model on HiGHS, time limit {asked.time_limit:g} s",
+        f"{PAPER}; the monolithic model on HiGHS, time limit {asked.time_limit:g} s",
         "times_faster: seconds of the monolithic model over those of auto, at least that where "
         "the time limit cut in",
         GENERATED_NOTE,

@@ -1,10 +1,10 @@
-"""Large tables: how time and memory grow, real tables in seconds, and beside tau-ARGUS' modular.
+"""Large tables: how time and memory grow, real tables in seconds, and a comparison with tau-ARGUS.
 
 Three parts, each with a file of its own: `scaling`, `named` and `peer`.
 
     python -m studies.large_tables --parts scaling
 
-Every run of tacit has a process of its own, one after the other. Processor time is the figure
+Every run of tacit has a separate process, one after the other. Processor time is the figure
 to quote, since others may be at work on the machine; wall time stands beside it.
 """
 

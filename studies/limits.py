@@ -4,7 +4,7 @@
     python -m studies.limits --limits 3,10 --only suppress/auto --instances dale
 
 A run is the call of the method, and then what a release adds to it: the audit and the check of its
-evidence. Each has a process of its own, which is ended half as much again and half a minute after
+evidence. Each has a separate process, which is ended half as much again and half a minute after
 the limit. The clock starts when the table is there and everything is compiled.
 """
 
@@ -133,7 +133,7 @@ def asks(limits: tuple[float, ...], instances: list[str], only: str = "") -> lis
 
 
 def run(ask: Ask, patience: float | None = None) -> dict[str, Entry]:
-    """Make a run in a process of its own; a row of results.
+    """Make a run in a separate process; a row of results.
 
     Args:
         ask: What to run.

@@ -1,4 +1,4 @@
-"""Performance profiles (Dolan and Moré 2002), as in paper 004's Figures 5 to 7.
+"""Performance profiles (Dolan and Moré 2002), as in [BaenaCastroFrangioni2020, Figures 5 to 7].
 
 P_k(q) is the share of instances on which method k is at most q times as bad as the best method.
 `python studies/performance_profile.py FILE_profile.csv` draws a profile that was written before;
@@ -35,7 +35,7 @@ def profile(quality: Quality) -> dict[str, list[tuple[float, float]]]:
 
 
 def write_profile(quality: Quality, path: Path, title: str) -> None:
-    """Write a profile as CSV and, where matplotlib is at hand, draw it beside.
+    """Write a profile as CSV and, where matplotlib is installed, draw it as SVG.
 
     Args:
         quality: What to compare.
@@ -55,7 +55,7 @@ def write_profile(quality: Quality, path: Path, title: str) -> None:
 
 
 def draw(path: Path) -> Path:
-    """Draw a profile from its CSV file as SVG beside it."""
+    """Draw a profile from its CSV file as SVG next to it."""
     pyplot = importlib.import_module("matplotlib.pyplot")
     with path.open(newline="") as file:
         title = file.readline().removeprefix("#").strip()

@@ -1,7 +1,7 @@
-"""Controlled rounding: time and proven gap on generated tables, beside the plain integer programme.
+"""Controlled rounding: time and proven gap on generated tables, with the integer program.
 
 Two-dimensional tables with one hierarchy are networks; the others are not, and there the plain
-integer programme (`milp`, HiGHS alone) is what rounding part after part is compared with.
+integer program (`milp`, HiGHS alone) is what rounding part after part is compared with.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main() -> None:
     parser = arguments("Controlled rounding", instances=SHORT, time_limit=60.0)
     parser.add_argument("--base", type=float, default=5.0, help="the base")
     parser.add_argument(
-        "--plain", action="store_true", help="the plain integer programme as well, for non-networks"
+        "--plain", action="store_true", help="the plain integer program as well, for non-networks"
     )
     asked = parser.parse_args()
     notes = [

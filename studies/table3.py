@@ -1,4 +1,4 @@
-"""Paper 004, Table 3: form of the subproblem, with and without stabilization.
+"""[BaenaCastroFrangioni2020, Table 3]: form of the subproblem, with and without stabilization.
 
 Mean gap, Benders iterations and seconds of the paper's own algorithms (`own_cuts=False`), and the
 profiles of Figures 5 and 6. The paper ran 48 large tables for an hour each; small ones are the
@@ -26,6 +26,7 @@ INSTANCES = ("table1", "table5", "10-10-10", "10-15-10", "15-15-10")
 FORMS = ("meth1", "meth2", "meth3", "meth4", "meth5")
 VARIANTS = {"classic": "benders", "stabilized": "stabilized"}
 ALL_COLUMNS = ("instance", "cells", "sensitive", "method", "variant", "seed", *RUN_COLUMNS)
+PAPER = "[BaenaCastroFrangioni2020, Table 3]"
 COLUMNS = (
     *(
         "method",
@@ -43,9 +44,9 @@ COLUMNS = (
 
 def main() -> None:
     """Run the study."""
-    asked = arguments("Paper 004, Table 3", instances=INSTANCES, time_limit=60.0).parse_args()
+    asked = arguments(PAPER, instances=INSTANCES, time_limit=60.0).parse_args()
     notes = [
-        f"paper 004, Table 3; time limit {asked.time_limit:g} s a run (the paper's: 3600 s)",
+        f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"own_cuts=False; tables: {', '.join(asked.instances)}, generated with seed {asked.seed}",
         GENERATED_NOTE,
         GAP_NOTE,

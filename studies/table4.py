@@ -1,4 +1,4 @@
-"""Paper 004, Table 4: where stabilized Benders spends its time, for four forms of the subproblem.
+"""[BaenaCastroFrangioni2020, Table 4]: where stabilized Benders spends its time, by subproblem.
 
 tacit's attacker asks for both protection levels of all cells in one sweep, so that there is one
 time for the subproblems; the paper has one for lower and one for upper levels. How many cuts
@@ -25,12 +25,13 @@ from studies.common import (
     warm_up,
 )
 from tacit.attack.cuts import Cuts
-from tacit.methods.suppress.mip_master import Answer, Region, WholeMaster
+from tacit.methods.suppress.algorithms.benders import Answer, Region, TrustRegionMaster
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.problem import Booleans
 
 INSTANCES = ("50-70-10", "40-50-15", "70-80-10", "70-80-15")
 FORMS = ("meth1", "meth3", "meth4", "meth5")
+PAPER = "[BaenaCastroFrangioni2020, Table 4]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "method", "seed", *RUN_COLUMNS),
     *("master_s_per_iteration", "subproblem_s_per_iteration"),
@@ -54,9 +55,9 @@ class Spent:
 def watched() -> Iterator[Spent]:
     """Time the master problem and the subproblems of the runs within."""
     spent = Spent()
-    solve, cuts = WholeMaster.solve, Subproblems.cuts
+    solve, cuts = TrustRegionMaster.solve, Subproblems.cuts
 
-    def timed_solve(self: WholeMaster, region: Region | None = None) -> Answer:
+    def timed_solve(self: TrustRegionMaster, region: Region | None = None) -> Answer:
         began = time.perf_counter()
         try:
             return solve(self, region)
@@ -75,7 +76,7 @@ def watched() -> Iterator[Spent]:
         spent.subproblems += time.perf_counter() - began
 
     with (
-        mock.patch.object(WholeMaster, "solve", timed_solve),
+        mock.patch.object(TrustRegionMaster, "solve", timed_solve),
         mock.patch.object(Subproblems, "cuts", timed_cuts),
     ):
         yield spent
@@ -83,9 +84,9 @@ def watched() -> Iterator[Spent]:
 
 def main() -> None:
     """Run the study."""
-    asked = arguments("Paper 004, Table 4", instances=INSTANCES, time_limit=600.0).parse_args()
+    asked = arguments(PAPER, instances=INSTANCES, time_limit=600.0).parse_args()
     notes = [
-        f"paper 004, Table 4; time limit {asked.time_limit:g} s a run (the paper's: 3600 s)",
+        f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"stabilized, own_cuts=False; tables generated with seed {asked.seed}",
         GENERATED_NOTE,
         GAP_NOTE,

@@ -1,4 +1,4 @@
-"""Paper 004, Table 5: the 48 1H2D tables, beside the paper's two methods.
+"""[BaenaCastroFrangioni2020, Table 5]: the 48 1H2D tables, with the paper's two methods.
 
 A is the paper's stabilized Benders, B the branch and cut of Fischetti and Salazar (2001) in
 tau-ARGUS, both after at most an hour on the paper's own tables.
@@ -19,6 +19,7 @@ from studies.common import (
     warm_up,
 )
 
+PAPER = "[BaenaCastroFrangioni2020, Table 5]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "method", "seed", *RUN_COLUMNS),
     *("paper_A_gap_pct", "paper_A_cpu_s", "paper_B_gap_pct", "paper_B_status"),
@@ -28,10 +29,10 @@ COLUMNS = (
 def main() -> None:
     """Run the study."""
     printed = published_by_instance(5)
-    parser = arguments("Paper 004, Table 5", instances=list(printed), time_limit=60.0)
+    parser = arguments(PAPER, instances=list(printed), time_limit=60.0)
     asked = parser.parse_args()
     notes = [
-        f"paper 004, Table 5; time limit {asked.time_limit:g} s a run (the paper's: 3600 s)",
+        f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"algorithm auto, weights are values; tables generated with seed {asked.seed}",
         GENERATED_NOTE,
         GAP_NOTE,

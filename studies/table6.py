@@ -1,4 +1,4 @@
-"""Paper 004, Table 6: real tables, on request beside tau-ARGUS' engine in the same run.
+"""[BaenaCastroFrangioni2020, Table 6]: real tables, on request with tau-ARGUS' engine.
 
 `table6_trace.csv` has objective and bound over time. The peer's time limit is in whole minutes of
 processor time and it stops at a gap of zero only. To compare on equal terms:
@@ -34,7 +34,8 @@ INSTANCES = (
     *("toy3dsarah", "ninenew", "osorio", "dale", "table8"),
 )
 WEIGHTS_OF_FILE = ("targus", "example_2D", "cube8", "enterprise500", "enterprise5k")
-"""Tables whose files have weights worth the name; all others are solved with weight 1."""
+"""Tables whose files have meaningful weights; all others are solved with weight 1."""
+PAPER = "[BaenaCastroFrangioni2020, Table 6]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "weights", "method", "seed", "time_limit"),
     *RUN_COLUMNS,
@@ -45,7 +46,7 @@ TRACE_COLUMNS = ("instance", "method", "seconds", "objective", "bound")
 
 def main() -> None:
     """Run the study."""
-    parser = arguments("Paper 004, Table 6", instances=INSTANCES, time_limit=60.0)
+    parser = arguments(PAPER, instances=INSTANCES, time_limit=60.0)
     parser.add_argument(
         "--peer", nargs="*", metavar="NAME", help="run pytauargus too: on these tables, or on all"
     )
@@ -59,8 +60,7 @@ def main() -> None:
     asked = parser.parse_args()
     with_peer = () if asked.peer is None else asked.peer or asked.instances
     notes = [
-        f"paper 004, Table 6; time limit {asked.time_limit:g} s a run of tacit (the paper's: "
-        "3600 s)",
+        f"{PAPER}; time limit {asked.time_limit:g} s per run of tacit (the paper's: 3600 s)",
         "weights and lower levels of most tables are not the paper's: compare in class only",
         GAP_NOTE,
     ]

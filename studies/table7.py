@@ -1,4 +1,4 @@
-"""Paper 004, Table 7: small 1H2D tables; stabilized Benders and tacit's automatic choice.
+"""[BaenaCastroFrangioni2020, Table 7]: small 1H2D tables; `stabilized` and `auto`.
 
 The paper compares stabilized Benders with the decomposition that CPLEX 12.7 has built in, which
 is not run here: its figures stand beside.
@@ -26,6 +26,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "stabilized meth1": {"algorithm": "stabilized", "subproblem": "meth1", "own_cuts": False},
     "auto": {"algorithm": "auto"},
 }
+PAPER = "[BaenaCastroFrangioni2020, Table 7]"
 COLUMNS = (
     *("instance", "cells", "sensitive", "method", "seed", *RUN_COLUMNS),
     *("paper_stabilized_cpu_s", "paper_stabilized_gap_pct"),
@@ -36,10 +37,10 @@ COLUMNS = (
 def main() -> None:
     """Run the study."""
     printed = published_by_instance(7)
-    parser = arguments("Paper 004, Table 7", instances=list(printed), time_limit=60.0)
+    parser = arguments(PAPER, instances=list(printed), time_limit=60.0)
     asked = parser.parse_args()
     notes = [
-        f"paper 004, Table 7; time limit {asked.time_limit:g} s a run (the paper's: 3600 s)",
+        f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"stabilized with own_cuts=False; tables generated with seed {asked.seed}",
         GENERATED_NOTE,
         GAP_NOTE,

@@ -28,7 +28,7 @@ from tacit.methods.registry import METHODS
 RULE_PARAMETER = 17.37529
 LEAST_FIRMS = 40961.0
 FEWEST_DIGITS = 5
-"""A number that is told to fewer digits than this is not recognised."""
+"""A number with fewer digits than this is not recognised."""
 FOUND_ANYWHERE = 7
 """So many first digits of a number are found also inside of other text."""
 
@@ -124,7 +124,7 @@ def secrets(release: tacit.Release) -> dict[str, float]:
 
 
 def leaks(content: bytes | str, release: tacit.Release) -> list[str]:
-    """The names of the secrets of a release that some content gives away; empty if none.
+    """The names of the secrets of a release that some content discloses; empty if none.
 
     Args:
         content: A text, or the bytes of a file: text, gzip, zip, Excel, Parquet, pickle, HTML

@@ -9,19 +9,7 @@ from scipy import sparse
 from tacit import clock as clocks
 from tacit.clock import Clock, TimeUpError, check_time, time_left
 from tacit.solver.highs import HighsModel
-
-
-class Hand:
-    """A clock's hand that moves by a step whenever somebody looks."""
-
-    def __init__(self, step: float = 0.0):
-        self.at = 100.0
-        self.step = step
-
-    def __call__(self) -> float:
-        """The time."""
-        self.at += self.step
-        return self.at
+from tests.clocks import Hand
 
 
 @pytest.fixture
@@ -54,7 +42,7 @@ def test_left_counts_down_to_the_reserve(hand: Hand) -> None:
 
 
 def test_without_a_clock_there_is_no_limit() -> None:
-    """Nobody is limited who has not been told so."""
+    """Without a clock there is no limit."""
     assert time_left() == np.inf
     check_time()
 

@@ -98,7 +98,7 @@ def test_missing_parent_marks_the_total(nothing: object) -> None:
 
 
 def test_parents_below_a_new_total() -> None:
-    """Codes without parent are put below the total that is asked for."""
+    """Codes without parent are put below the given total."""
     tree = Hierarchy.from_parents({"a1": "a", "b1": "b"}, total="T")
     assert tree.codes == ("T", "a", "a1", "b", "b1")
 

@@ -1,4 +1,4 @@
-"""Observers, and who tells them what."""
+"""Observers, and what they are told."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.observer import Observer, Relay, Unstoppable
+from tacit.observer import Observer, Quiet, Relay, Unstoppable
 
 
 class Remembering(Observer):
@@ -82,6 +82,17 @@ def test_some_work_is_not_stopped() -> None:
     """Who listens to such work is asked, but not obeyed."""
     listener = Remembering()
     assert not Unstoppable(listener).should_stop()
+    assert listener.told == [("asked",)]
+
+
+def test_a_search_within_a_search_is_quiet() -> None:
+    """Its observer passes on the wish to stop, and tells nothing."""
+    listener = Remembering()
+    quiet = Quiet(listener)
+    quiet.on_start("suppress")
+    quiet.on_solution(0.1, 5.0)
+    quiet.on_end()
+    assert quiet.should_stop()
     assert listener.told == [("asked",)]
 
 

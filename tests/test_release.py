@@ -18,7 +18,7 @@ from tacit.problem import Problem
 from tacit.release import (
     NoReleaseError,
     Published,
-    PublishedAs,
+    PublishedStatus,
     Release,
     WorkingPapers,
     protect,
@@ -191,7 +191,7 @@ def test_the_guarantee_says_what_does_not_hold(release: tacit.Release) -> None:
 
 
 def test_limits_of_each_kind_of_publication() -> None:
-    """Intervals and changed values have limits of their own, and adjusted ones a guarantee."""
+    """Intervals and changed values have their own limits, and adjusted ones a guarantee."""
     problem = _table().problem()
     intervals = protect(_table(), "intervals", time_limit=20)
     assert "guesses how the ends of intervals were chosen" in intervals.guarantee
@@ -355,7 +355,7 @@ def test_singletons_are_among_the_attackers() -> None:
     ],
 )
 def test_readers_do_not_learn_whether_anybody_is_alone(singletons: str, told: str) -> None:
-    """The guarantee follows from what was asked for: it names neither cells nor numbers."""
+    """The guarantee follows from the options: it names neither cells nor numbers."""
     alone = protect(_table({**SECRETS, "firms": [1] + [9] * 8}), singletons=singletons)
     nobody = protect(_table(), singletons=singletons)
     assert told in alone.guarantee
@@ -414,7 +414,7 @@ def test_adjusted_values_as_readers_see_them() -> None:
     """Every cell has a value, and nothing tells which were changed."""
     published = _published(tacit.Values(np.array([21.0, 21, 42])))
     assert published.value.tolist() == [21, 21, 42]
-    assert set(published.status) == {PublishedAs.VALUE.value}
+    assert set(published.status) == {PublishedStatus.VALUE.value}
 
 
 def test_nothing_is_guaranteed_without_an_audit() -> None:
@@ -431,7 +431,7 @@ def test_nothing_is_guaranteed_without_an_audit() -> None:
 
 
 def test_attackers_of_an_audit_in_words() -> None:
-    """Papers count those who are alone, and name some of those whom the publisher described."""
+    """Working papers count contributors who are alone, and name some of the attackers given."""
     example = examples.get("003-figure-11")
     assert example.suppressed is not None
     hidden = np.flatnonzero(example.suppressed).tolist()

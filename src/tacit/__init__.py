@@ -1,4 +1,4 @@
-"""tacit: publish statistical tables without giving anybody away.
+"""tacit: publish statistical tables without disclosing confidential figures.
 
 Everything a user needs is here; it is imported when it is first used, so that `import tacit`
 costs nothing.
@@ -30,6 +30,7 @@ __all__ = [
     "Intervals",
     "IntervalsOptions",
     "Knowledge",
+    "LevelChange",
     "Manual",
     "MicrodataError",
     "MinFrequency",
@@ -59,6 +60,7 @@ __all__ = [
     "TabulationReport",
     "TacitError",
     "Values",
+    "Verdict",
     "Violation",
     "Weighting",
     "ZeroCells",
@@ -71,6 +73,9 @@ __all__ = [
     "generators",
     "grouped",
     "intervals",
+    "jobs",
+    "largest_contributors",
+    "perturbation",
     "problem_from_frames",
     "problem_to_frame",
     "problem_to_frames",
@@ -82,6 +87,7 @@ __all__ = [
     "report",
     "round",
     "rules",
+    "singleton_respondents",
     "suggest_recodes",
     "suppress",
     "tabulate",
@@ -106,7 +112,9 @@ _HOMES = {
     "Intervals": "tacit.outcome",
     "IntervalsOptions": "tacit.methods.intervals.options",
     "Knowledge": "tacit.attack.knowledge",
+    "LevelChange": "tacit.methods.perturbation",
     "Manual": "tacit.rules",
+    "MicrodataError": "tacit.microdata",
     "MinFrequency": "tacit.rules",
     "NoReleaseError": "tacit.release",
     "Observer": "tacit.observer",
@@ -125,14 +133,16 @@ _HOMES = {
     "Status": "tacit.outcome",
     "StopReason": "tacit.outcome",
     "StoppedError": "tacit.errors",
-    "SuppressOptions": "tacit.methods.suppress.options",
     "Suggestion": "tacit.methods.recoding.suggest",
     "Suggestions": "tacit.methods.recoding.suggest",
+    "SuppressOptions": "tacit.methods.suppress.options",
     "Suppression": "tacit.outcome",
     "Table": "tacit.table",
     "TableError": "tacit.errors",
+    "TabulationReport": "tacit.microdata",
     "TacitError": "tacit.errors",
     "Values": "tacit.outcome",
+    "Verdict": "tacit.table",
     "Violation": "tacit.problem",
     "Weighting": "tacit.table",
     "ZeroCells": "tacit.rules",
@@ -142,6 +152,8 @@ _HOMES = {
     "compare": "tacit.comparison",
     "grouped": "tacit.methods.recoding.plan",
     "intervals": "tacit.methods.intervals.run",
+    "largest_contributors": "tacit.attack.knowledge",
+    "perturbation": "tacit.methods.perturbation",
     "problem_from_frames": "tacit.io.frames",
     "problem_to_frame": "tacit.io.frames",
     "problem_to_frames": "tacit.io.frames",
@@ -151,24 +163,28 @@ _HOMES = {
     "read_solution": "tacit.io.solutions",
     "recode": "tacit.methods.recoding.run",
     "round": "tacit.methods.rounding.run",
+    "singleton_respondents": "tacit.attack.knowledge",
     "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
-    "MicrodataError": "tacit.microdata",
-    "TabulationReport": "tacit.microdata",
     "tabulate": "tacit.microdata",
     "write_audit": "tacit.io.audits",
     "write_jj": "tacit.io.jj",
 }
 """The module that each public name comes from."""
 
-_ROOMS = ("examples", "generators", "report", "rules")
+_ROOMS = ("examples", "generators", "jobs", "report", "rules")
 """Subpackages that are public as they are."""
 
 if TYPE_CHECKING:
-    from tacit import examples, generators, report, rules
+    from tacit import examples, generators, jobs, report, rules
     from tacit.attack.audit import Audit, audit
     from tacit.attack.evidence import EvidenceError
-    from tacit.attack.knowledge import Attacker, Knowledge
+    from tacit.attack.knowledge import (
+        Attacker,
+        Knowledge,
+        largest_contributors,
+        singleton_respondents,
+    )
     from tacit.attack.sweep import Attack
     from tacit.comparison import Comparison, compare
     from tacit.errors import (
@@ -191,6 +207,7 @@ if TYPE_CHECKING:
     from tacit.methods.combined.run import combined
     from tacit.methods.intervals.options import IntervalsOptions
     from tacit.methods.intervals.run import intervals
+    from tacit.methods.perturbation import LevelChange, perturbation
     from tacit.methods.recoding.plan import grouped
     from tacit.methods.recoding.run import recode
     from tacit.methods.recoding.suggest import Suggestion, Suggestions, suggest_recodes
@@ -215,7 +232,7 @@ if TYPE_CHECKING:
         SmallCounts,
         ZeroCells,
     )
-    from tacit.table import Bounds, Table, Weighting
+    from tacit.table import Bounds, Table, Verdict, Weighting
 else:
     # Hidden from type checkers, which would otherwise take every misspelt name for granted.
     def __getattr__(name):

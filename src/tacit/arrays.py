@@ -1,4 +1,4 @@
-"""The kinds of arrays that cross rooms."""
+"""Types of arrays that several packages share."""
 
 from typing import TypeAlias
 

@@ -17,7 +17,7 @@ from types import TracebackType
 from tacit.errors import TacitError
 
 now: Callable[[], float] = time.monotonic
-"""Seconds that only ever grow. Tests put a clock of their own in its place."""
+"""Seconds that only ever grow. Tests replace it by their own."""
 
 
 class TimeUpError(TacitError):

@@ -8,23 +8,44 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""How to get to an entry: names of options or keys, and places in lists."""
 
 
 class TacitError(Exception):
-    """Base of every error that tacit raises on purpose."""
+    """Base of every error that tacit raises on purpose.
+
+    Attributes:
+        key: The option that it is about, as a path from the argument of the function that was
+            called, such as `("rules", 0, "p")`; empty where it is about no option. A job finds
+            the line of its file by it.
+    """
+
+    key: KeyPath = ()
 
 
 class InputError(TacitError):
-    """Something a user handed over cannot be used as it is.
+    """Input that cannot be used as it is.
 
     Attributes:
         path: The file concerned, if there is one.
         line: The line in that file, counted from 1.
     """
 
-    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None):
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        key: KeyPath = (),
+    ):
+        self.key = key
         self.path = None if path is None else Path(path)
         self.line = line
         where = "" if path is None else str(path)
@@ -40,7 +61,8 @@ class HierarchyError(TacitError):
         codes: The codes concerned.
     """
 
-    def __init__(self, message: str, codes: Sequence[str] = ()):
+    def __init__(self, message: str, codes: Sequence[str] = (), *, key: KeyPath = ()):
+        self.key = key
         self.codes = tuple(codes)
         super().__init__(message)
 
@@ -52,7 +74,8 @@ class TableError(TacitError):
         cells: Labels of the cells concerned.
     """
 
-    def __init__(self, message: str, cells: Sequence[str] = ()):
+    def __init__(self, message: str, cells: Sequence[str] = (), *, key: KeyPath = ()):
+        self.key = key
         self.cells = tuple(cells)
         super().__init__(message)
 
@@ -71,16 +94,34 @@ class ProblemError(TacitError):
         super().__init__(message)
 
 
+@contextmanager
+def about(*key: str | int) -> Iterator[None]:
+    """Say what errors raised inside are about: their keys continue this one.
+
+    >>> try:
+    ...     with about("rules", 0):
+    ...         raise InputError("p must be positive", key=("p",))
+    ... except InputError as error:
+    ...     print(error.key)
+    ('rules', 0, 'p')
+    """
+    try:
+        yield
+    except TacitError as error:
+        error.key = (*key, *error.key)
+        raise
+
+
 class SolverError(TacitError):
-    """A solver failed, also when it was asked again from a cold start."""
+    """A solver failed, even from a cold start."""
 
 
 class StoppedError(TacitError):
-    """An observer asked to stop before there was anything to hand over."""
+    """An observer asked to stop before there was anything to return."""
 
 
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-"""Halves of characters and control characters, which have no place in most formats."""
+"""Halves of characters and control characters, which most formats cannot hold."""
 
 
 def unwritable(text: str) -> str | None:

@@ -205,7 +205,7 @@ class Hierarchy:
     def from_levels(
         cls, frame: Any, columns: Sequence[str] | None = None, total: object = DEFAULT_TOTAL
     ) -> Self:
-        """From one column a level, each row a code with all that lies above it.
+        """From one column per level, each row a code with all that lies above it.
 
         A row may end early (its last columns missing); a code repeated in the next column
         stands for the same code, not for a child of its own.

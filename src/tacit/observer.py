@@ -1,8 +1,8 @@
-"""`Observer`: who listens while a method or an audit runs. Nothing in tacit prints by itself."""
+"""`Observer`: who listens while a method or an audit runs. Only the command line prints."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from tacit.outcome import Outcome
@@ -91,3 +91,25 @@ class Unstoppable(Relay):
         """Ask, because asking also tells that time goes by; then go on."""
         super().should_stop()
         return False
+
+
+class Stoppable(Protocol):
+    """What may be told to stop: an observer, or a search."""
+
+    def should_stop(self) -> bool:
+        """Whether to stop."""
+
+
+class Quiet(Observer):
+    """Passes on nothing but the wish to stop: for searches within a search.
+
+    Args:
+        listener: Who is asked.
+    """
+
+    def __init__(self, listener: Stoppable):
+        self._listener = listener
+
+    def should_stop(self) -> bool:
+        """Ask the other one."""
+        return self._listener.should_stop()

@@ -35,9 +35,9 @@ class Options:
     def __post_init__(self) -> None:
         # `not >` also refuses NaN.
         if not self.time_limit > 0:
-            raise InputError("time_limit must be positive (seconds)")
+            raise InputError("time_limit must be positive (seconds)", key=("time_limit",))
         if not self.gap >= 0:
-            raise InputError("gap must not be negative")
+            raise InputError("gap must not be negative", key=("gap",))
 
     def replace(self, **changes: Any) -> Self:
         """The same options with some changed."""

@@ -1,22 +1,25 @@
-"""`Outcome`: what a method hands back: how it ended, what it found, and how that was reached."""
+"""`Outcome`: what a method returns: how it ended, what it found, and how that was reached."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
 
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
+
 
 class Status(StrEnum):
     """How a method ended."""
 
     OPTIMAL = "optimal"
-    """Safe, and proven best within the gap asked for."""
+    """Safe, and proven best within the requested gap."""
     FEASIBLE = "feasible"
     """Safe; the report says how far from the proven bound."""
     INFEASIBLE = "infeasible"
@@ -29,7 +32,7 @@ class StopReason(StrEnum):
     """Why a method ended."""
 
     GAP = "gap"
-    """The gap asked for was reached."""
+    """The requested gap was reached."""
     TIME = "time"
     """The time limit was reached."""
     USER = "user"
@@ -81,9 +84,9 @@ class Values:
 
     Attributes:
         value: The published value of each cell.
-        radius: What readers are told of the difference: the true value of each cell lies at
+        radius: What readers are told about the difference: the true value of each cell lies at
             most this far from the published one, as where values are rounded to a base that is
-            known. One number does for all cells. None where readers are told nothing of it.
+            known. One number does for all cells. None where readers are not told.
     """
 
     value: npt.NDArray[np.float64]
@@ -116,7 +119,7 @@ def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
 TINY = 1e-300
 """What gaps are divided by where an objective is 0: objectives may be of any magnitude."""
 BoundSource: TypeAlias = Literal["recomputed", "solver"]
-"""Who vouches for a bound: tacit's own arithmetic, or a branch-and-bound solver alone."""
+"""Where a bound comes from: tacit's own arithmetic, or a branch-and-bound solver alone."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ class Report:
         bound: No safe solution loses less than this.
         bound_source: How the bound is known. `recomputed`: from dual values or levels, in
             tacit's own arithmetic. `solver`: as the branch-and-bound solver says, within its
-            tolerances; nobody has verified its tree.
+            tolerances; its tree is not verified.
         published_objective: Of intervals, the loss of what is published, whose ends may have
             been moved outwards to round numbers; None for other methods.
         seconds: Wall time.
@@ -193,8 +196,8 @@ class Outcome:
         exposed: Where there is no solution because the method was stopped: sensitive cells that
             were still exposed, or not looked at, in what had been tried.
         left_out: Of intervals: cells that are not published. They are withheld, or their
-            interval would tell no more than the bounds that everybody knows, or it is a point
-            because they are sensitive and ask for no protection beyond that.
+            interval would say no more than the bounds that everybody knows, or it is a point
+            because they are sensitive and need no further protection.
     """
 
     status: Status
@@ -205,7 +208,7 @@ class Outcome:
     algorithm: str = "auto"
     seed: int = 1
     message: str = ""
-    audit: Any = None
+    audit: Audit | None = None
     exposed: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
 

@@ -37,7 +37,7 @@ def precompile() -> int:
 
 
 def _tables() -> Iterator[Problem]:
-    """Small tables that reach all kernels: a network, and one that is none."""
+    """Small tables that reach all kernels: a network, and one that is not."""
     yield generate_1h2d("3-4-20", seed=1)
     yield generate_3d(3, 3, 3, seed=1).problem()
 

@@ -7,6 +7,7 @@ protection levels. Nothing here knows where the numbers came from.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Problem:
         lower: The lower bound `l` an attacker knows for each cell; may be -inf.
         upper: The upper bound `u` an attacker knows for each cell; may be inf.
         weight: The information lost when the cell is suppressed.
-        relations: The coefficients `A`, one row a relation.
+        relations: The coefficients `A`, one row per relation.
         rhs: The right-hand sides `b`.
         sensitive: Numbers of the sensitive cells, increasing.
         lower_level: For each sensitive cell, how far below its value an attacker's
@@ -68,7 +69,7 @@ class Problem:
         upper_level: The same above its value.
         sliding_level: The least width of the attacker's interval.
         must_publish: True for each cell that must be published as it is: a mask with one entry
-            a cell, not numbers of cells.
+            per cell, not numbers of cells.
         overridden: Numbers of the cells that somebody decided to publish although a rule found
             them sensitive, increasing. Methods take them for any others; what is guaranteed does
             not hold for them.
@@ -235,6 +236,14 @@ class Problem:
                 changes.setdefault(name, None)
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return type(self)(**{**fields, **changes})
+
+    def with_insiders(self, insiders: Insiders | None) -> Self:
+        """The same problem, arrays shared, with these contributors as attackers or with none."""
+        if insiders is not None:
+            insiders.expect(self.cell_count, len(self.sensitive))
+        changed = copy.copy(self)
+        object.__setattr__(changed, "insiders", insiders)
+        return changed
 
     def residual(self, values: Floats | None = None) -> Floats:
         """`A x - b` for the given cell values, by default the true ones."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, time
 from typing import Any, TypeVar
 
-from tacit.errors import InputError, nearest
+from tacit.errors import InputError, about, nearest
 
 KINDS: Mapping[type, str] = {
     bool: "true or false",
@@ -56,9 +56,12 @@ def read_fields(
     arguments = {}
     for key, given in mapping.items():
         if key not in fields:
-            raise InputError(f"{prefix}unknown {noun} {key!r}; {nearest(key, [*fields])}")
+            raise InputError(
+                f"{prefix}unknown {noun} {key!r}; {nearest(key, [*fields])}", key=(key,)
+            )
         named = repr(key) if noun == "key" else f"{noun} {key!r}"
-        arguments[key] = _checked(f"{prefix}{named}", given, hints[key])
+        with about(key):
+            arguments[key] = _checked(f"{prefix}{named}", given, hints[key])
     for name, field in fields.items():
         has_default = (field.default, field.default_factory) != (dataclasses.MISSING,) * 2
         if name not in mapping and not has_default:
@@ -68,7 +71,7 @@ def read_fields(
     except InputError as error:
         if not where or error.path is not None:
             raise
-        raise InputError(f"{prefix}{error}") from None
+        raise InputError(f"{prefix}{error}", key=error.key) from None
 
 
 def _checked(label: str, given: Any, wanted: Any) -> Any:

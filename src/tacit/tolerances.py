@@ -16,7 +16,7 @@ MET = 1e-9
 SAME_AMOUNT = 1e-7
 """What a cell reaches and what is proven to be its limit are the same up to this share.
 
-Linear solvers stop at 1e-9 in their own units; this leaves room for two digits lost on the way.
+Linear solvers stop at 1e-9 in their own units; this allows for two digits lost on the way.
 """
 EVIDENCE = 1e-8
 """What evidence may be off by in all, as a share of the amount that it claims."""
@@ -24,7 +24,7 @@ AGREEMENT = 1e-6
 """Figures given twice, such as contributions and their total, agree up to this share."""
 
 SOLVER_EXACT = 1e-9
-"""Feasibility tolerance of linear programmes whose answers are evidence."""
+"""Feasibility tolerance of linear programs whose answers are evidence."""
 SOLVER = 1e-7
 """Feasibility tolerance of relaxations, whose bounds are recomputed anyway."""
 INTEGRAL = 1e-6
@@ -47,7 +47,7 @@ It stands for infinity where solvers would suffer from the true number.
 FAR_IN_FLOWS = 1e6
 """The same for flows, which do not suffer."""
 FAR_NEARBY = 1e3
-"""The same for small programmes around one cell, and for compact models."""
+"""The same for small models around one cell, and for compact models."""
 FAR_LEAST_MOVES = 100.0
 """The same where few cells are to move: bounds stay alike from cell to cell."""
 FAR_IN_SUMS = 100.0

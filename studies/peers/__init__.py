@@ -1,1 +1,1 @@
-"""Other programs that studies compare tacit with, each run as a program of its own."""
+"""Other programs that studies compare tacit with, each run as a separate program."""

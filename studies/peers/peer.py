@@ -1,6 +1,6 @@
-"""`run_peer`: protect a table with pytauargus, tau-ARGUS' engine, in a process of its own.
+"""`run_peer`: protect a table with pytauargus, tau-ARGUS' engine, in a separate process.
 
-pytauargus is called through its public interface only, in an environment of its own (see
+pytauargus is called through its public interface only, in a separate environment (see
 `environment.py`). Nothing of it is imported here.
 """
 
@@ -138,7 +138,7 @@ def run_peer(
 
 
 class _Call:
-    """One run of the runner, in a process group of its own."""
+    """One run of the runner, in a separate process group."""
 
     def __init__(self, folder: Path, python: Path, patience: float):
         self.folder = folder

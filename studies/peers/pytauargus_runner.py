@@ -1,4 +1,4 @@
-"""Runs pytauargus for `peer.py`: a program of its own, in the environment of the peers.
+"""Runs pytauargus for `peer.py`: a separate program, in the environment of the peers.
 
     python pytauargus_runner.py REQUEST.json ANSWER.json
 

@@ -95,7 +95,7 @@ def dominance_level(contributions: Sequence[Fraction], n: int, k: Fraction) -> F
 def prior_posterior_level(
     contributions: Sequence[Fraction], p: Fraction, q: Fraction, coalition: int = 1
 ) -> Fraction | None:
-    """Equation (3.3) of paper 002 for a coalition; None for a cell that is safe (2.1)."""
+    """[KarlssonOlsson2015, (3.3)] for a coalition; None for a cell that is safe (2.1)."""
     ordered = sorted(contributions, reverse=True)
     if not ordered:
         return None

@@ -183,7 +183,7 @@ def test_without_mistakes_it_runs(folder: Path, capsys: pytest.CaptureFixture[st
 def test_any_option_of_a_method_can_be_typed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--option name=value` reaches options without an argument of their own."""
+    """`--option name=value` reaches options that have no argument."""
     (folder / "job.toml").write_text(JOB)
     job = ["protect", str(folder / "job.toml"), "--quiet"]
     assert main([*job, "--option", "max-suppressed=0"]) == 2
@@ -192,7 +192,7 @@ def test_any_option_of_a_method_can_be_typed(
     assert main([*job, "--option", "algoritm=paths"]) == 1
     assert "did you mean 'algorithm'?" in capsys.readouterr().err
     assert main([*job, "--option", "seed=2", "--seed", "3"]) == 1
-    assert "by an option of its own" in capsys.readouterr().err
+    assert "by its own option" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([*job, "--option", "seed"])
     assert "NAME=VALUE" in capsys.readouterr().err

@@ -11,7 +11,7 @@ TABLES = 7 * len(ROADS)
 
 @pytest.mark.parametrize("seed", range(TABLES))
 def test_outcomes_are_what_they_say(seed: int) -> None:
-    """Safe, as asked for, and no claim is disproved by a solution that was found otherwise.
+    """Safe, as requested, and no claim is disproved by a solution that was found otherwise.
 
     `python -m studies.judged` runs thousands of these, larger ones among them.
     """

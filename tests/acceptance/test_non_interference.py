@@ -94,7 +94,7 @@ def _pair(singletons: str = "respondents") -> tuple[tacit.Release, tacit.Release
 
 @pytest.mark.parametrize("singletons", ["local", "respondents", "global"])
 def test_readers_do_not_learn_of_single_contributors(singletons: str) -> None:
-    """Whether anybody is alone in a cell does not show, whatever protection is asked for."""
+    """Whether anybody is alone in a cell does not show, whatever protection is requested."""
     first, second = _pair(singletons)
     _assert_apart(first, second)
     assert (first.papers.problem.singleton >= 0).any()
@@ -321,7 +321,7 @@ def _field(**told: Callable[[tacit.Release], Any]) -> Plant:
 
 
 def _file(suffix: str) -> Plant:
-    """Something beside the cells of a file."""
+    """Something in a file besides its cells."""
 
     @contextmanager
     def planted(release: tacit.Release) -> Iterator[tacit.Release]:

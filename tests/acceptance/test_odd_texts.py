@@ -70,7 +70,7 @@ def test_codes_and_names_are_refused(odd: str, door: Callable[[str], Any], where
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame])
 @pytest.mark.parametrize("column", ["r", "firm", "v"])
 def test_records_are_found(kind: type, column: str) -> None:
-    """Column and row are told, also of contributors, and what the text says is not."""
+    """Column and row are named, also for contributors, but the text is not quoted."""
     records: dict[str, list[Any]] = {
         "r": ["a", "b", "c"],
         "firm": ["f", "g", "h"],

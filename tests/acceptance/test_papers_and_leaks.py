@@ -21,7 +21,7 @@ FIGURE_2_4 = {
 
 
 def records_of(contributions: dict[tuple[str, str], list[int]]) -> dict[str, list[Any]]:
-    """One record for each contribution, each of a firm of its own."""
+    """One record for each contribution, each of a different firm."""
     rows = [(*codes, amount) for codes, amounts in contributions.items() for amount in amounts]
     columns: dict[str, list[Any]] = {
         name: [row[place] for row in rows]
@@ -223,7 +223,7 @@ def test_errors_tell_nothing_confidential(
     changes: dict[str, str],
     data: Any,
 ) -> None:
-    """Whatever goes wrong with records, bounds or search, no number of a record is told."""
+    """Whatever goes wrong with records, bounds or search, no number of a record is shown."""
     text, job = (published / "firms.csv").read_text(), JOB
     for new, place in changes.items():
         method = f"[method]\n{new}" if "max" in new else new

@@ -181,7 +181,7 @@ def brute_force(
     for cell in np.asarray(cells).tolist():
         l, u = lower.copy(), upper.copy()
         if attacker is not None:
-            # Colluding singletons know each other, but not the one they attack (paper 003, (9)).
+            # Colluding singletons know each other, but not the one they attack [Castro2012, (9)].
             known = [*attacker.known, *(other for other in attacker.colluding if other != cell)]
             l[known] = u[known] = p.value[known]
             for other, amount in attacker.at_least.items():
@@ -228,9 +228,9 @@ def assert_agreement(
             )
 
 
-def with_bounds(value: Floats, kinds: Sequence[str], room: Floats) -> tuple[Floats, Floats]:
-    """Bounds of many kinds around values; `room` says how wide, in the values' own units."""
-    lower, upper = value - room, value + room
+def with_bounds(value: Floats, kinds: Sequence[str], width: Floats) -> tuple[Floats, Floats]:
+    """Bounds of many kinds around values; `width` says how wide, in the values' own units."""
+    lower, upper = value - width, value + width
     for cell, kind in enumerate(kinds):
         if kind in ("zero width", "from above", "no upper"):
             lower[cell] = value[cell]
@@ -239,7 +239,7 @@ def with_bounds(value: Floats, kinds: Sequence[str], room: Floats) -> tuple[Floa
         if kind == "natural":
             lower[cell] = min(value[cell], 0.0)
         if kind == "wide":
-            upper[cell] = value[cell] + 1000 * room[cell]
+            upper[cell] = value[cell] + 1000 * width[cell]
         if kind in ("no upper", "none"):
             upper[cell] = np.inf
         if kind in ("no lower", "none"):
@@ -312,8 +312,8 @@ def published_tables(
         bounds_of_cells = [bound] * n
     else:
         bounds_of_cells = draw(st.lists(st.sampled_from(bound_kinds), min_size=n, max_size=n))
-    room = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), float)
-    lower, upper = with_bounds(value, bounds_of_cells, room)
+    width = np.array(draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)), float)
+    lower, upper = with_bounds(value, bounds_of_cells, width)
     hidden = np.array(
         draw(st.lists(st.sampled_from([True, True, False]), min_size=n, max_size=n)), bool
     )
@@ -362,8 +362,8 @@ def seeded_table(rng: np.random.Generator) -> Published:
     leaf = rng.integers(-3, 30, n if sums is None else sums.shape[1]) * (rng.random() < 0.9)
     value = leaf.astype(float) if sums is None else sums @ leaf
     bounds_of_cells = [str(kind) for kind in rng.choice(FINITE_BOUNDS, n)]
-    room = rng.integers(0, 12, n).astype(float)
-    lower, upper = with_bounds(value, bounds_of_cells, room)
+    width = rng.integers(0, 12, n).astype(float)
+    lower, upper = with_bounds(value, bounds_of_cells, width)
     hidden = np.asarray(rng.random(n) < rng.uniform(0.3, 1.0))
     problem = Problem(value=value, lower=lower, upper=upper, relations=A, rhs=A @ value)
     return Published(problem, hidden, magnitude(problem))

@@ -29,7 +29,7 @@ def interval(found: AttackerFindings, cell: int) -> tuple[float, float]:
 
 
 def worked(figure: str) -> Example:
-    """One of the worked examples of paper 002."""
+    """One of the worked examples of [KarlssonOlsson2015]."""
     return examples.get(f"002-figure-{figure}")
 
 

@@ -121,7 +121,7 @@ PRINTED_IN_PAPER_001 = {
 
 @pytest.mark.parametrize("name", sorted(PRINTED_IN_PAPER_001))
 def test_patterns_of_paper_001_are_unsafe(name: str, shared: Path) -> None:
-    """The three patterns printed in paper 001 expose these cells."""
+    """The three patterns printed in [RojoGonzalez2019] expose these cells."""
     pattern, expected = PRINTED_IN_PAPER_001[name]
     problem = read_jj(shared / "instances" / f"{name}.jj")
     suppressed = np.array(pattern) - 1
@@ -544,7 +544,7 @@ def test_an_audit_of_nothing_is_safe() -> None:
 
 
 def test_ends_that_differ_in_the_last_digit_are_the_value() -> None:
-    """Rounding of an end opens no room, and the audit of such intervals answers."""
+    """Rounding of an end opens no capacity, and the audit of such intervals answers."""
     problem = Problem(
         value=[2740.1, 1000.2, 3740.3, 500.0, 4240.3],
         relations=[[1, 1, -1, 0, 0], [0, 0, 1, 1, -1]],

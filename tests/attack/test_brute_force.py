@@ -197,8 +197,8 @@ def exactly_proven(
         d = Fraction(side if j == cell else 0)
         d -= sum((Fraction(A[i, j]) * Fraction(g[i]) for i in range(len(g))), Fraction(0))
         if d != 0:
-            room = knowledge.up[j] if d > 0 else knowledge.down[j]
-            bound += abs(d) * Fraction(float(room))
+            capacity = knowledge.up[j] if d > 0 else knowledge.down[j]
+            bound += abs(d) * Fraction(float(capacity))
     return bound
 
 
@@ -209,10 +209,12 @@ def test_huge_and_tiny_numbers_in_one_table(networks: bool) -> None:
     for _ in range(25):
         A, sums = crossed([flat(2), flat(3)])
         value = sums @ np.zeros(6)
-        # Rooms are powers of two, so that amounts are sums without rounding.
-        room = 2.0 ** rng.integers(-20, 41, len(value))
+        # Capacities are powers of two, so that amounts are sums without rounding.
+        capacity = 2.0 ** rng.integers(-20, 41, len(value))
         hidden = rng.random(len(value)) < 0.8
-        problem = Problem(value=value, lower=-room, upper=room * 2, relations=A, rhs=A @ value)
+        problem = Problem(
+            value=value, lower=-capacity, upper=capacity * 2, relations=A, rhs=A @ value
+        )
         knowledge = Knowledge.of(problem, hidden)
         requests = Requests.both_sides(np.flatnonzero(hidden))
         reaches = Attack(problem, knowledge, networks=networks).reach(requests)

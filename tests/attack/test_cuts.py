@@ -13,7 +13,6 @@ from tacit.attack.audit import audit
 from tacit.attack.cuts import Separator, strengthened
 from tacit.attack.knowledge import Attacker
 from tacit.generators import generate_2d, generate_3d
-from tacit.outcome import Intervals
 from tacit.problem import Booleans, Problem
 
 
@@ -99,28 +98,6 @@ def test_cuts_against_an_attacker_who_knows_a_cell_give_it_no_weight() -> None:
     cuts = Separator(problem, attacker=attacker).cuts(np.zeros(problem.cell_count))
     assert len(cuts)
     assert cuts.coefficients[:, [free[0]]].nnz == 0
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_interval_cuts_hold_for_safe_intervals_and_cut_off_narrow_ones(seed: int) -> None:
-    """Intervals that the audit calls safe meet every cut; published values meet none of them."""
-    problem = small_problem(seed, cube=bool(seed % 2)).replace(must_publish=None)
-    separator = Separator(problem)
-    rng = np.random.default_rng(seed)
-    cuts = separator.interval_cuts(np.zeros(problem.cell_count), np.zeros(problem.cell_count))
-    assert len(cuts)
-    assert (cuts.violation(np.zeros(problem.cell_count), np.zeros(problem.cell_count)) > 0).all()
-    room_up, room_down = problem.upper - problem.value, problem.value - problem.lower
-    for _ in range(20):
-        up = room_up * np.round(rng.random(problem.cell_count), 1)
-        down = room_down * np.round(rng.random(problem.cell_count), 1)
-        intervals = Intervals(problem.value - down, problem.value + up)
-        asked = problem.replace(sliding_level=None)
-        safe = audit(asked, intervals, cells="sensitive", exact=False).safe
-        more = separator.interval_cuts(up, down)
-        assert (len(more) == 0) == safe
-        if safe:
-            assert (cuts.violation(up, down) <= 1e-9 * problem.value.max()).all()
 
 
 @settings(max_examples=200)

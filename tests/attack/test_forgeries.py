@@ -99,7 +99,7 @@ def test_moves_that_swallow_the_amount_are_refused() -> None:
 
 
 def test_bounds_are_not_exceeded_by_a_share_of_a_huge_value() -> None:
-    """A huge cell whose interval is narrow leaves no more room than its interval."""
+    """A huge cell whose interval is narrow leaves no more capacity than its interval."""
     problem = Problem(
         value=[100, 1e12, 1e12 + 100], upper=[200, 1e12 + 1, 2e12], relations=[[1, 1, -1]]
     )
@@ -138,7 +138,7 @@ def test_a_limit_below_the_amount_is_refused() -> None:
 
 
 def test_huge_multipliers_do_not_prove_by_rounding() -> None:
-    """Multipliers whose rounding is larger than the limit prove nothing, finite room or not."""
+    """Multipliers whose rounding is larger than the limit prove nothing, finite capacity or not."""
     relations = [[1, 1, -1], [1, 1, -1]]
     for upper in (np.inf, 1e6):
         problem = Problem(value=[3, 4, 7], upper=upper, relations=relations)
@@ -202,8 +202,8 @@ def test_entries_given_twice_count_as_their_sum() -> None:
         evidence.check(problem, Knowledge.of(problem, [0, 1]))
 
 
-def test_a_cell_known_to_the_attacker_has_no_room_of_its_own() -> None:
-    """A cell has room of its own only where it is judged without what the attacker knows of it."""
+def test_a_cell_known_to_the_attacker_has_no_capacity_of_its_own() -> None:
+    """Only a cell judged without what the attacker knows of it has a capacity of its own."""
     problem = Problem(value=[3, 4, 7], upper=[9, 9, 9], relations=[[1, 1, -1]])
     insider = Attacker(name="insider", known=(0,))
     refused(problem, [0, 1], [2, -2, 0], 2.0, attacker=insider)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tacit.attack import mending
 from tacit.attack.audit import audit
-from tacit.attack.evidence import Evidence, EvidenceError, Rooms
+from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.mending import mended
 from tacit.attack.reach import Reaches, Requests
@@ -73,7 +73,7 @@ def test_small_cells_among_huge_ones_have_evidence(
         assert mends
 
 
-def one_table(x: list[float], amount: float) -> tuple[Problem, Rooms, Reaches, Requests]:
+def one_table(x: list[float], amount: float) -> tuple[Problem, Capacities, Reaches, Requests]:
     """One answer about a chain of cells that are all suppressed."""
     problem = Problem(
         value=[30, 40, 70, 70, 100, 30],
@@ -88,8 +88,10 @@ def one_table(x: list[float], amount: float) -> tuple[Problem, Rooms, Reaches, R
         sparse.csr_array((1, 3)),
     )
     knowledge = Knowledge.of(problem, np.arange(6))
-    rooms = Rooms.of(problem, knowledge, Attacker.external(), requests.cells, requests.sides)
-    return problem, rooms, reaches, requests
+    capacities = Capacities.of(
+        problem, knowledge, Attacker.external(), requests.cells, requests.sides
+    )
+    return problem, capacities, reaches, requests
 
 
 @pytest.mark.parametrize(
@@ -105,20 +107,20 @@ def one_table(x: list[float], amount: float) -> tuple[Problem, Rooms, Reaches, R
 )
 def test_a_table_that_almost_adds_up_is_put_right(x: list[float]) -> None:
     """The mended table passes the check, and reaches what was said but for the last digits."""
-    problem, rooms, reaches, requests = one_table(x, 10.0)
+    problem, capacities, reaches, requests = one_table(x, 10.0)
     knowledge = Knowledge.of(problem, np.arange(6))
-    better = mended(problem, rooms, reaches)
+    better = mended(problem, capacities, reaches)
     assert better.amount[0] == pytest.approx(10.0, rel=1e-7)
     Evidence.of(requests, better).check(problem, knowledge)
 
 
 def test_what_cannot_be_put_right_is_not_claimed() -> None:
     """A cell that cannot move so far is not said to."""
-    problem, rooms, reaches, requests = one_table([180, 0, 180, 180, 180, 0], 180.0)
+    problem, capacities, reaches, requests = one_table([180, 0, 180, 180, 180, 0], 180.0)
     knowledge = Knowledge.of(problem, np.arange(6))
     with pytest.raises(EvidenceError):
         Evidence.of(requests, reaches).check(problem, knowledge)
-    better = mended(problem, rooms, reaches)
+    better = mended(problem, capacities, reaches)
     assert better.amount[0] < 180
     Evidence.of(requests, better).check(problem, knowledge)
 
@@ -140,7 +142,9 @@ def test_multipliers_become_simple_numbers_again() -> None:
     )
     with pytest.raises(EvidenceError):
         Evidence.of(requests, reaches).check(problem, knowledge)
-    rooms = Rooms.of(problem, knowledge, Attacker.external(), requests.cells, requests.sides)
-    better = mended(problem, rooms, reaches)
+    capacities = Capacities.of(
+        problem, knowledge, Attacker.external(), requests.cells, requests.sides
+    )
+    better = mended(problem, capacities, reaches)
     assert better.limit.tolist() == [0.0]
     Evidence.of(requests, better).check(problem, knowledge)

@@ -124,12 +124,12 @@ def test_least_moves_hold_and_reach_the_target(seed: int, side: int) -> None:
     problem = cube(seed)
     up, down = problem.upper - problem.value, problem.value - problem.lower
     least = LeastMoves(problem.relations, up, down, HighsModel)
-    room = up if side > 0 else down
+    capacity = up if side > 0 else down
     found = 0
     for cell in problem.sensitive.tolist():
         target = 0.05 * float(problem.value[cell])
         x = least.deviation(cell, side, target)
-        assert least.deviation(cell, side, 1.001 * float(room[cell]) + 1.0) is None
+        assert least.deviation(cell, side, 1.001 * float(capacity[cell]) + 1.0) is None
         if x is None:
             continue
         found += 1

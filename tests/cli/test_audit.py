@@ -234,7 +234,7 @@ def test_adjusted_values_are_judged(files: Files, moved: float, code: int) -> No
 
 @pytest.mark.parametrize(("radius", "code"), [(10, 0), (9.5, 4)])
 def test_rounded_values_are_attacked(files: Files, radius: float, code: int) -> None:
-    """A reader who knows the radius comes exactly as close as that."""
+    """A reader who knows the radius gets exactly that close."""
     problem = read_jj(files.table)
     solution = files.folder / "values.json"
     solution.write_text(json.dumps({"values": problem.value.tolist(), "radius": radius}))
@@ -278,7 +278,7 @@ published = "published.csv"
 json = "result.json"
 """
 RECTANGLE = ("A,N", "A,S", "B,N", "B,S")
-"""Safe from readers; who contributes one of the cells alone can compute the other."""
+"""Safe from readers; the only contributor to one of the cells can compute the other."""
 
 
 @pytest.fixture
@@ -290,7 +290,7 @@ def insiders(tmp_path: Path) -> Path:
 
 
 def _rectangle(job: Path) -> Path:
-    """What somebody published who thought of readers only, as a table with empty values."""
+    """A publication that is safe from readers only, as a table with empty values."""
     path = job.parent / "rectangle.csv"
     lines = ["industry,region,turnover"]
     for line in CELLS.splitlines()[1:]:
@@ -341,7 +341,7 @@ def test_evidence_for_readers_is_not_enough_for_the_job(
 def test_an_invented_attacker_exposes_nobody(
     insiders: Path, own: list[int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who is said to know everything is no attacker of the job, and so not believed."""
+    """Evidence about an attacker who is not one of the job does not count."""
     rectangle = _rectangle(insiders)
     evidence = insiders.parent / "audit.confidential.json"
     few = ("--attackers", "external")

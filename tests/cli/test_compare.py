@@ -18,7 +18,7 @@ def _compare(*arguments: str | Path) -> int:
 
 
 def test_methods_side_by_side(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line a method, and the same in JSON, which says that it is confidential."""
+    """One line per method, and the same in JSON, which says that it is confidential."""
     out = files.folder / "compare.json"
     methods = ("--methods", "suppress, intervals,suppress:paths", "--time-limit", "10")
     assert _compare(files.table, *methods, "--json", out) == 0

@@ -86,7 +86,7 @@ def test_no_time_is_no_pattern(
 def test_a_folder_that_cannot_be_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file in the way is said, before any work."""
+    """A file in the way is reported before any work."""
     (tmp_path / "demo").write_text("")
     assert main(["demo", "--out", str(tmp_path / "demo")]) == 1
     told = capsys.readouterr()

@@ -1,4 +1,4 @@
-"""What people are told when something is wrong: one style, and never a secret."""
+"""Messages about mistakes have one style and never contain a secret."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_disk_that_is_full_in_the_middle(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits and devices of Linux")
 def test_standard_output_that_cannot_be_written(tmp_path: Path) -> None:
-    """A full disk behind `>` is told like any other."""
+    """A full disk behind `>` is reported like any other."""
     (tmp_path / "table.jj").write_text(FILES["table.jj"])
     found = _run(tmp_path, "info", "table.jj", out="/dev/full")
     assert found.stderr == (
@@ -163,4 +163,4 @@ def test_memory_that_does_not_suffice(
 
     monkeypatch.setattr("tacit.jobs.run.read_jj", fail)
     assert main(["info", str(tmp_path / "table.jj")]) == 3
-    assert capsys.readouterr().err.startswith("tacit: the memory does not suffice; ")
+    assert capsys.readouterr().err.startswith("tacit: there is not enough memory; ")

@@ -11,7 +11,7 @@ from tacit.io.jj import read_jj
 
 
 def test_the_table_is_written_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The file holds a sound table of the structure asked for, and the output says which."""
+    """The file holds a sound table of the requested structure, and the output says which."""
     out = tmp_path / "table.jj"
     assert main(["generate", "2d", "--structure", "4-5-10", "--seed", "7", "--out", str(out)]) == 0
     problem = read_jj(out).validate()
@@ -43,7 +43,7 @@ def test_the_same_seed_gives_the_same_file(tmp_path: Path) -> None:
 def test_what_cannot_be_generated_gets_a_message(
     tmp_path: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A wrong kind, structure or output is said, and no file is left behind."""
+    """A wrong kind, structure or output is reported, and no file is left behind."""
     assert main(["generate", *(part.format(tmp_path) for part in arguments)]) == 1
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

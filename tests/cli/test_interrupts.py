@@ -28,7 +28,7 @@ def test_once_asks_and_twice_ends() -> None:
 
 
 def test_nothing_happens_without_ctrl_c() -> None:
-    """Other signals are none of its business."""
+    """Other signals are ignored."""
     called: list[str] = []
     signal.signal(signal.SIGUSR1, lambda *_: None)
     try:

@@ -200,7 +200,7 @@ def test_a_planted_leak_is_caught(job: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_confidential_files_say_so_in_their_first_line(job: Path) -> None:
-    """Whoever opens one of them is told before anything else."""
+    """The first line of each of them says that it is confidential."""
     assert _protect(job) == 0
     for name in ("table.confidential.csv", "evidence.confidential.json"):
         with open(job.parent / name) as stream:
@@ -279,7 +279,7 @@ def test_dropped_records_are_told(job: Path, capsys: pytest.CaptureFixture[str])
 def test_a_job_without_sensitive_cells_is_noted(
     job: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who forgot the rules is told that everything is published."""
+    """A job without rules is told that everything is published."""
     job.write_text(JOB.replace('[[rules]]\nrule = "p-percent"\np = 13.375\n', ""))
     assert _protect(job) == 0
     told = capsys.readouterr()
@@ -396,7 +396,7 @@ def test_tabulate_writes_a_table_that_a_job_can_read(
 
 
 def test_tabulate_refuses_what_cannot_be(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Outputs of an unknown kind, and microdata that are not there, are told in one line."""
+    """Outputs of an unknown kind and missing microdata are reported in one line."""
     start = ["tabulate", str(job.parent / "records.csv"), "--config", str(job), "--out"]
     assert main([*start, str(job.parent / "table.xls")]) == 1
     assert "must end in .csv, .csv.gz, .parquet" in capsys.readouterr().err

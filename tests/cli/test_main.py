@@ -27,7 +27,7 @@ def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    """Help is there at once: no command and nothing that computes is imported for it."""
+    """Help appears at once: no command and nothing slow is imported for it."""
     code = (
         "import sys\n"
         "from tacit.cli.main import COMMANDS, main\n"
@@ -112,7 +112,7 @@ def test_a_wrong_command_line_ends_with_code_1(
 
 
 def test_no_command_at_all_gets_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """Who does not know what to type is told, on standard error."""
+    """Without arguments the commands are listed on standard error."""
     assert main([]) == 1
     assert "commands:" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ SUPPRESSED = EXAMPLE.suppressed
 
 
 def test_why_a_search_ended_is_told() -> None:
-    """Each reason is a phrase, and none is said twice."""
+    """Each reason is a phrase, and no two are the same."""
     for reason, line in (
         ("time", "status      feasible: the time limit was reached"),
         ("heuristic", "status      feasible: a heuristic, without proof of quality"),

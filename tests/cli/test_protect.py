@@ -138,7 +138,7 @@ def test_the_name_of_the_output_chooses_the_format(files: Files, name: str) -> N
 
 
 def test_marks_and_flags_are_chosen(files: Files) -> None:
-    """Readers get the marks and flags that were typed, primary apart only where it is asked for."""
+    """Readers get the requested marks and flags, primary cells marked only on request."""
     out = files.folder / "out.csv"
     options: list[str | Path] = ["--weights", "unit", "--flags", "sdmx", "--out", out]
     assert _protect(files.table, *options, "--marks", "...") == 0
@@ -185,7 +185,7 @@ def test_a_table_without_sensitive_cells_is_safe_as_it_is(
 
 
 def test_no_safe_pattern_is_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The reason is told, the JSON says infeasible, and no pattern is written."""
+    """The message gives the reason, the JSON says infeasible, and no pattern is written."""
     table, out, result = (tmp_path / name for name in ("table.jj", "out.jj", "result.json"))
     write_jj(ALONE, table)
     assert _protect(table, "--out", out, "--json", result) == 2

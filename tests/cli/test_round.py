@@ -22,7 +22,7 @@ def _protect(*arguments: str | Path) -> int:
 def test_values_and_radius_are_written_and_audited(
     files: Files, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The JSON holds a multiple of the base for every cell, and passes the audit by itself."""
+    """The JSON holds a multiple of the base for every cell, and passes the audit."""
     out = files.folder / "rounded.json"
     assert _protect(files.table, "--option", "base=20", "--json", out) == 0
     assert "guarantee" in capsys.readouterr().out

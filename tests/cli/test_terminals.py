@@ -1,4 +1,4 @@
-"""Progress and Ctrl-C as users meet them: in a process of its own, on a terminal and in pipes."""
+"""Progress and Ctrl-C as users meet them: in a separate process, on a terminal and in pipes."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_twice_ends_at_once(cube: Path, tmp_path: Path) -> None:
 
 
 def test_a_pipe_gets_plain_lines(cube: Path) -> None:
-    """Every line stands for itself, without colours or movement, and tells no figures."""
+    """Lines have neither colours nor cursor movements, and show no figures."""
     command = Terminal("protect", cube, "--time-limit", "60", terminal=False)
     command.wait_until(
         lambda seen: [line for line in seen.splitlines()[:-1] if "nothing safe yet" not in line]
@@ -171,7 +171,7 @@ def test_compare_stops_with_the_method_that_runs(cube: Path) -> None:
 
 
 def test_a_tabulation_ends_in_the_middle_of_a_query(tmp_path: Path) -> None:
-    """A table that is half made is of no use: Ctrl-C ends it at once, whatever DuckDB does."""
+    """A half-made table is of no use: Ctrl-C ends it at once, whatever DuckDB does."""
     import duckdb
 
     records = tmp_path / "records.parquet"

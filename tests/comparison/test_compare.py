@@ -88,7 +88,7 @@ def test_what_is_not_safe_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_text_and_html_tell_the_same() -> None:
-    """One line a method below the names of the figures; the best are named."""
+    """One line per method below the names of the figures; the best are named."""
     found = compare(EXAMPLE, ["suppress", "intervals"], time_limit=10)
     head, *lines = found.summary().splitlines()
     assert head.split() == [

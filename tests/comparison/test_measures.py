@@ -67,7 +67,7 @@ def _slowly(problem: Problem, lower: Floats, upper: Floats) -> tuple[Floats, Flo
 @settings(max_examples=25)
 @given(st.lists(st.integers(0, 20), min_size=4, max_size=4), st.sets(st.integers(0, 8)))
 def test_suppressed_cells_are_as_wide_as_can_be_deduced(inner: list[int], hidden: set[int]) -> None:
-    """Loss, width and guesses are those of the intervals that linear programmes find."""
+    """Loss, width and guesses are those of the intervals that linear programs find."""
     problem = _square(inner)
     mask = np.isin(np.arange(9), [0, *hidden])
     found = measure(problem, _outcome(Suppression(mask)))
@@ -110,7 +110,7 @@ def test_intervals_are_as_wide_as_all_of_them_together_allow(
     st.lists(st.integers(0, 20), min_size=4, max_size=4),
 )
 def test_changed_values_are_off_by_what_they_are_off_by(inner: list[int], other: list[int]) -> None:
-    """Where readers are told nothing of it, a changed value hides as much as it is changed by."""
+    """If readers are not told the radius, a changed value hides as much as it was changed by."""
     problem, published = _square(inner), _square(other)
     found = measure(problem, _outcome(Values(published.value)))
     away = np.abs(published.value - problem.value)

@@ -56,8 +56,41 @@ def test_keys_that_are_cited_exist(path: Path) -> None:
     assert set(cited(path.read_text())) <= set(keys())
 
 
+_NUMBERED = re.compile(r"\bpapers?\s+\**00[0-4]\b", re.IGNORECASE)
+OTHERS = (*ROOT.glob("studies/*"), *ROOT.glob("studies/**/*.py"), *ROOT.glob("tests/**/*.py"))
+MOVING = tuple(
+    ROOT / part / room for part in ("src/tacit", "tests") for room in ("methods", "attack")
+)
+"""Rooms whose files are being moved; their citations are checked with the move."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path
+        for path in {*SOURCES, *OTHERS, ROOT / "CHANGELOG.md"}
+        if path.is_file() and not any(path.is_relative_to(room) for room in MOVING)
+    ),
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_papers_have_no_numbers(path: Path) -> None:
+    """Nobody outside the project knows which paper a number stands for."""
+    assert _NUMBERED.findall(path.read_text()) == []
+
+
+def test_citations_in_pages_lead_to_the_references() -> None:
+    """Whoever reads a page can follow a citation to its entry."""
+    for path in PAGES:
+        if path == REFERENCES:
+            continue
+        text = re.sub(r"(?ms)^```.*?^```|`[^`\n]*`", "", path.read_text())
+        for found in _CITED.finditer(text):
+            link = text[found.end() :].partition(")")[0]
+            assert link.endswith(f"references.md#{found['key']}"), f"{path.name}: {found[0]}"
+
+
 def test_citations_are_recognised() -> None:
-    """By key alone, or with an equation, section or figure; indices and links are none."""
+    """By key alone, or with an equation, section or figure; indices and links are not citations."""
     text = (
         "as in [Castro2012, (16)] and [Cox1995]; [BenAmeurNeto2007, section 3]; a[N2], [the guide]"
     )

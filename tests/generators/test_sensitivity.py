@@ -23,7 +23,7 @@ def some_cells(seed: int, size: int = 400, empty: float = 0.1, mean_count: float
 
 @given(percent=st.integers(0, 90), asymmetry=st.floats(0, 5), seed=st.integers(0, 50))
 def test_share_is_exact(percent: int, asymmetry: float, seed: int) -> None:
-    """The share is exact, spares empty cells, and levels are what was asked for."""
+    """The share is exact, spares empty cells, and levels are as requested."""
     cells = some_cells(seed)
     share = SensitiveShare(percent=percent, lower_percent=20, asymmetry=asymmetry)
     marked = share.mark(cells, streams(seed, 2)[1])

@@ -72,7 +72,7 @@ def test_failure_keeps_the_old_file(tmp_path: Path) -> None:
 
 
 def test_success_replaces_the_file(tmp_path: Path) -> None:
-    """A complete write takes the place of the old file and leaves nothing beside it."""
+    """A complete write replaces the old file and leaves no other files behind."""
     path = tmp_path / "out.txt"
     path.write_bytes(b"old and longer")
     with replacing(path, confidential=False) as stream:

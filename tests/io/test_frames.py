@@ -69,7 +69,7 @@ def test_random_problems_survive_a_round_trip(problem: Problem, backend: Backend
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_frames_come_in_the_library_asked_for(backend: Backend) -> None:
-    """Each frame is of the library asked for; labels and singletons are in it."""
+    """Each frame is of the requested library, with labels and singletons."""
     problem = Problem(
         value=np.array([3.0, 4.0]),
         singleton=np.array([7, -1]),

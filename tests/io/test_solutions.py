@@ -6,14 +6,14 @@ import gzip
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import __version__
+from tacit import Audit, __version__
 from tacit.errors import InputError
 from tacit.io.jj import write_jj
 from tacit.io.solutions import read_solution, write_outcome_json
@@ -111,7 +111,7 @@ def test_intervals(tmp_path: Path) -> None:
 
 
 def test_combined(tmp_path: Path) -> None:
-    """Suppressed cells lie between their bounds unless they have an interval of their own."""
+    """Suppressed cells lie between their bounds unless they have an interval."""
     solution = read(tmp_path, {"suppressed": [1, 3], "intervals": [[1, 10, 30], [2, 20, 25]]})
     assert isinstance(solution, Intervals)
     assert solution.lower.tolist() == [77.25, 10, 20, 0, 0]
@@ -127,7 +127,7 @@ def test_values(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("radius", "expected"), [(5, [5] * 5), ([0, 1, 2, 3, None], None)])
 def test_values_with_a_radius(tmp_path: Path, radius: Any, expected: list[float] | None) -> None:
-    """What readers are told of the differences is one number, or one a cell."""
+    """The radius is one number, or one per cell."""
     solution = read(tmp_path, {"values": [80, 25, 20, 35, 0.5], "radius": radius})
     assert isinstance(solution, Values)
     assert solution.radius is not None
@@ -154,18 +154,18 @@ def test_a_radius_that_is_none(tmp_path: Path, radius: Any, message: str) -> Non
         ("", None, "the file is empty; write \\[\\]"),
         (" \n", None, "the file is empty"),
         ("# nothing\n", None, "the list holds no cell"),
-        ("1 2\n4 5", 2, "entry 2 is no cell of the problem; cells are 0 to 4"),
+        ("1 2\n4 5", 2, "entry 2 is not a cell of the problem; cells are 0 to 4"),
         ("1 2\n-1", 2, "entry 1 is not a cell number"),
         ("1 77.25", 1, "entry 2 is not a cell number; a solution is a JSON object"),
         ("1\n\n2 north", 3, "entry 2 is not a cell number"),
-        ("9" * 5000, 1, "entry 1 is no cell of the problem"),
+        ("9" * 5000, 1, "entry 1 is not a cell of the problem"),
         ("[1, 2", 1, "this is not valid JSON: expecting ',' delimiter"),
         ('{"suppressed": [1,\n2}', 2, "this is not valid JSON"),
         (b'{"suppressed": "\xff"}', None, "this is not valid JSON"),
         ("[" * 100_000, None, "this is not valid JSON"),
         (f"[{'9' * 5000}]", None, "this is not valid JSON"),
-        ("[1, 2, 5]", None, "entry 3 of the list is no cell of the problem; cells are 0 to 4"),
-        ("[1, -2]", None, "entry 2 of the list is no cell"),
+        ("[1, 2, 5]", None, "entry 3 of the list is not a cell of the problem; cells are 0 to 4"),
+        ("[1, -2]", None, "entry 2 of the list is not a cell"),
         ("[1, true]", None, "entry 2 of the list is not a cell number"),
         ("[1, 2.0]", None, "entry 2 of the list is not a cell number"),
         ({"suppressed": ["1"]}, None, "entry 1 of 'suppressed' is not a cell number"),
@@ -248,12 +248,15 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
             cuts=57,
             trace=(TracePoint(0.1, None, -np.inf), TracePoint(1.0, 40.0, 30.0, 12)),
         ),
-        audit=SimpleNamespace(
-            safe=False,
-            checked=2,
-            exposed_cells=[np.int64(1)],
-            findings=("external", "insider"),
-            problem=PROBLEM.replace(weight=[8, 16, 1, 1, 12]),
+        audit=cast(
+            Audit,
+            SimpleNamespace(
+                safe=False,
+                checked=2,
+                exposed_cells=[np.int64(1)],
+                findings=("external", "insider"),
+                problem=PROBLEM.replace(weight=[8, 16, 1, 1, 12]),
+            ),
         ),
     )
     assert written(tmp_path, outcome) == {
@@ -289,7 +292,7 @@ def test_outcome_of_suppression(tmp_path: Path) -> None:
 
 
 def test_outcome_without_solution(tmp_path: Path) -> None:
-    """Without a solution there is none of its keys, and what is unknown is null."""
+    """Without a solution its keys are missing, and unknown figures are null."""
     outcome = Outcome(
         status=Status.INFEASIBLE, stopped_by=StopReason.INFEASIBLE, report=Report(bound=np.inf)
     )
@@ -365,7 +368,7 @@ def test_outcomes_survive_a_round_trip(
 
 
 def test_what_is_published_costs_more_than_the_optimum(tmp_path: Path) -> None:
-    """Both costs of intervals are told apart."""
+    """The two costs of intervals are distinguished."""
     solution = Intervals(np.array([77.25, 10, 22.25, 0, 0]), np.array([77.25, 30, 22.25, 0, 0]))
     report = Report(objective=18.0, bound=18.0, published_objective=20.0)
     outcome = Outcome(status=Status.OPTIMAL, solution=solution, method="intervals", report=report)

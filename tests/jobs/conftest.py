@@ -66,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def changed(folder: Path) -> Callable[..., Path]:
-    """Writes the job with some texts replaced, and hands over its path."""
+    """Writes the job with some texts replaced, and returns its path."""
 
     def write(*changes: tuple[str, str]) -> Path:
         text = JOB

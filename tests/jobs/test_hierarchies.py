@@ -103,7 +103,7 @@ def test_a_total_of_ones_own(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_hierarchy_is_named(tmp_path: Path, text: str, where: str, message: str) -> None:
-    """Faults are told at their line of the job, or of the file that has them."""
+    """Faults are reported at their line of the job, or of the file that has them."""
     with pytest.raises(InputError) as raised:
         _dimension(tmp_path, text)
     assert message in str(raised.value)

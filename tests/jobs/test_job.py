@@ -1,4 +1,4 @@
-"""What a job file says, and what is said of one that is wrong."""
+"""What a job file says, and the errors of one that is wrong."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tacit
 from tacit.errors import InputError
 from tacit.jobs import job_problem, read_job
 from tacit.jobs.job import CellFile, JJFile, Microdata
+from tacit.jobs.lines import key_lines
 from tacit.methods.registry import METHODS
 
 from .conftest import JOB
@@ -40,6 +41,8 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
         """
 levels = "upper"
 least_level = 2
+insiders = "contributors"
+coalition = 2
 weights = {by = "count", power = 0.5}
 [data]
 database = "firms.duckdb"
@@ -72,6 +75,7 @@ evidence = "e.confidential.json"
     assert job.data.arguments["unknown"] == "drop"
     assert job.value_name == "records"
     assert (job.levels, job.least_level) == ("upper", 2.0)
+    assert (job.insiders, job.coalition) == ("contributors", 2)
     assert job.bounds is not None
     assert job.bounds.upper_factor == 2
     assert job.weights is not None
@@ -87,7 +91,7 @@ evidence = "e.confidential.json"
 
 
 def test_other_kinds_of_data(tmp_path: Path) -> None:
-    """A finished table names its columns, a JJ file says it all, and a method may stand alone."""
+    """A finished table names its columns, a JJ file needs none, and a method may be named alone."""
     (tmp_path / "cells.toml").write_text(
         'method = "suppress"\n[data]\ntable = "cells.csv"\ncount = "n"\ntop = "largest"\n'
         'cells = "all"\n[dimensions.region]\n'
@@ -167,6 +171,19 @@ WRONG = [
     ("[outputs]", '[weights]\nby = "valu"\n[outputs]', 24, "did you mean 'value'?"),
     ("[data]", 'weights = "valu"\n[data]', 1, "did you mean 'value'?"),
     ("[data]", "weights = 3\n[data]", 1, "'weights' must be a text or a table"),
+    (
+        "[data]",
+        'insiders = "singleton"\n[data]',
+        1,
+        "'insiders' cannot be 'singleton'; did you mean 'singletons'?",
+    ),
+    ("[data]", "coalition = 0\n[data]", 1, "'coalition' must be a whole number of at least 1"),
+    (
+        "[data]",
+        'insiders = "none"\ncoalition = 2\n[data]',
+        2,
+        "'coalition' means nothing where insiders is none",
+    ),
     ("[data]", 'levels = "uper"\n[data]', 1, "'levels' cannot be 'uper'; did you mean 'upper'?"),
 ]
 
@@ -183,8 +200,61 @@ def test_what_is_wrong_is_named_with_its_line(
     assert (raised.value.path, raised.value.line) == (path, line)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("[data]", "[dat]", ("dat",)),
+        ('"turnover"', "7", ("data", "value")),
+        ('"records.csv"', '["a.csv", 7]', ("data", "microdata", 1)),
+        ("lengths = [1, 2]", "lengths = [2, 1]", ("dimensions", "industry", "lengths")),
+        ("p = 10", "p = 110", ("rules", 1, "p")),
+        ("p = 10", "p = 10\ncolition = 2", ("rules", 1, "colition")),
+        ("p = 10", "p = 10\nname = 'p; q'", ("rules", 1, "name")),
+        ('"p-percent"', '"p-percnt"', ("rules", 1, "rule")),
+        ("time_limit = 20", "time_limit = -1", ("method", "time_limit")),
+        ("time_limit = 20", "radius = [0.5, 0]", ("method", "radius")),
+        ("[outputs]", "[bounds]\nupper_factor = 0.5\n[outputs]", ("bounds", "upper_factor")),
+        ("[outputs]", '[weights]\nby = "valu"\n[outputs]', ("weights", "by")),
+        ("[data]", 'weights = "valu"\n[data]', ("weights",)),
+        ("[outputs]", '[outputs]\nflags = "sdmz"', ("outputs", "flags")),
+        ("[outputs]", '[outputs]\nlayout = "pivot"', ("outputs", "layout")),
+    ],
+)
+def test_errors_carry_the_path_of_the_key(
+    changed: Changed, old: str, new: str, key: tuple[str | int, ...]
+) -> None:
+    """Whoever catches an error learns from it which entry of the job to change."""
+    path = changed((old, new))
+    with pytest.raises(InputError) as raised:
+        read_job(path)
+    assert raised.value.key == key
+    assert raised.value.line == key_lines(path.read_text())[key]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ('"turnover"', '"turnovr"', ("data", "value")),
+        ('"firm"', '"frim"', ("data", "contributor")),
+        ("dimensions.region", "dimensions.regin", ("dimensions", "regin")),
+        ('"records.csv"', '["records.csv", "job.toml"]', ("data", "microdata", 1)),
+        ('"turnover"', '"turnover"\nmemory_limit = "much"', ("data", "memory_limit")),
+        ("[method]", "[recode.region]\nX = ['N', 'Q']\n[method]", ("recode", "region", "X")),
+        # A dimension has the same name, but it is the value that is not a number.
+        ('"turnover"', '"region"', ("data", "value")),
+    ],
+)
+def test_errors_of_the_data_carry_the_path_of_the_key(
+    changed: Changed, old: str, new: str, key: tuple[str | int, ...]
+) -> None:
+    """Arguments of functions are found again as entries of the job."""
+    with pytest.raises(InputError) as raised:
+        job_problem(read_job(changed((old, new))))
+    assert raised.value.key == key
+
+
 def test_rules_are_tables(tmp_path: Path) -> None:
-    """A list of something else is told how rules are written."""
+    """The error about a list of something else says how rules are written."""
     (tmp_path / "job.toml").write_text('rules = [\n3]\n[data]\ntable = "t.csv"\n[dimensions.a]\n')
     with pytest.raises(InputError, match=r"job.toml:2: 'rules' must be tables: write \[\[rules"):
         read_job(tmp_path / "job.toml")
@@ -205,7 +275,7 @@ def test_rules_are_tables(tmp_path: Path) -> None:
 def test_what_is_no_job_is_refused(
     tmp_path: Path, content: bytes, line: int | None, message: str
 ) -> None:
-    """Faults of TOML itself are told with their line too."""
+    """Faults of TOML itself are reported with their line, too."""
     path = tmp_path / "job.toml"
     path.write_bytes(content)
     with pytest.raises(InputError) as raised:
@@ -220,7 +290,9 @@ def test_a_missing_job_is_named(tmp_path: Path) -> None:
         read_job(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize("key", ["rules", "bounds", "weights", "dimensions", "levels"])
+@pytest.mark.parametrize(
+    "key", ["rules", "bounds", "weights", "dimensions", "levels", "insiders", "coalition"]
+)
 def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
     """Rules and the like would have no effect, so they are refused."""
     lines = {
@@ -229,6 +301,8 @@ def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
         "weights": "[weights]\nby = 'value'",
         "dimensions": "[dimensions.region]",
         "levels": "levels = 'upper'",
+        "insiders": "insiders = 'none'",
+        "coalition": "coalition = 2",
     }
     (tmp_path / "job.toml").write_text(f"{lines[key]}\n")
     text = (tmp_path / "job.toml").read_text()
@@ -254,7 +328,7 @@ def test_a_jj_file_says_all_about_its_cells(tmp_path: Path, key: str) -> None:
 def test_data_that_do_not_fit_are_blamed_on_a_line(
     changed: Changed, old: str, new: str, line: int, message: str
 ) -> None:
-    """What only the data show is still told at the line that asked for it."""
+    """Faults that only the data show are reported at the line that names the column."""
     path = changed((old, new))
     with pytest.raises(InputError) as raised:
         job_problem(read_job(path))

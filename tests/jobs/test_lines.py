@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.jobs.lines import KeyPath, key_lines
+from tacit.errors import KeyPath
+from tacit.jobs.lines import key_lines
 
 DOCUMENT = '''\
 a.b = 1 # [no]

@@ -128,7 +128,7 @@ def test_a_workbook_without_its_library_is_refused_when_the_job_is_read(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing is tabulated for a file that could not be written; the line and the cure are told."""
+    """No work is done for a file that could not be written; the error names line and remedy."""
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     written = f'published = ["p.csv", "{name}"]'
     path = _changed(changed, 'title = "T"', written)

@@ -124,7 +124,7 @@ def test_evidence_that_does_not_hold_stops_the_release(
 
 
 def test_an_audit_of_something_else_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A method that hands over the audit of another pattern is audited anew."""
+    """If a method returns the audit of another pattern, the result is audited again."""
     problem = tacit.examples.get("003-figure-11").problem
     honest = tacit.suppress(problem)
     bare = tacit.Outcome(

@@ -130,7 +130,7 @@ def test_a_finished_table_is_as_good_as_microdata(folder: Path, name: str) -> No
 
 
 def test_a_column_that_a_table_lacks_is_named(tmp_path: Path) -> None:
-    """Both a dimension and a value that are not there are told at their line."""
+    """A missing dimension and a missing value are reported at their lines."""
     (tmp_path / "cells.csv").write_text("region,value\nN,1\nS,2\n")
     for data, dimension, where, message in (
         ("", "regin", "job.toml:3: dimensions.regin: ", "there is no column regin"),
@@ -174,13 +174,16 @@ def test_as_many_of_the_largest_are_kept_as_rules_need(changed: Changed) -> None
 
 
 def test_rules_that_cannot_judge_are_told_with_the_job(changed: Changed) -> None:
-    """What a rule misses in the table is an error about the job."""
+    """What a rule misses in the table is an error at its line of the job."""
     path = changed(
         ('rule = "p-percent"\np = 10', 'rule = "dominance"\nn = 5\nk = 75'),
         ("[data]", "[data]\ntop = 3"),
     )
-    with pytest.raises(InputError, match=r"job\.toml: the rule 'dominance' needs more of"):
+    with pytest.raises(
+        InputError, match=r"job\.toml:16: the rule 'dominance' needs more"
+    ) as caught:
         job_problem(read_job(path))
+    assert caught.value.key == ("rules", 1)
     path = changed(('rule = "p-percent"\np = 10', 'rule = "manual"\nmarks = "marks.csv"'))
     with pytest.raises(InputError, match=r"marks\.csv: cannot be read"):
         job_problem(read_job(path))
@@ -218,7 +221,7 @@ def test_the_same_job_gives_the_same_files(folder: Path, tmp_path: Path) -> None
 
 
 def test_options_of_the_moment_count_more(folder: Path) -> None:
-    """What is given beside a job takes the place of what it says."""
+    """Arguments take precedence over the job."""
     job = read_job(folder / "job.toml")
     release = run_job(job, algorithm="paths", seed=7)
     outcome = release.papers.outcome

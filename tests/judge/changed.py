@@ -11,16 +11,16 @@ from scipy import sparse
 
 from tacit.outcome import Values
 from tacit.problem import Problem
-from tests.judge.programmes import Booleans, Floats, Rows, squares, whole
-from tests.judge.reader import exposed, exposed_values, reach, requests, rooms
-from tests.judge.rivals import Rival
+from tests.judge.alternatives import Alternative
+from tests.judge.reader import capacities, exposed, exposed_values, reach, requests
+from tests.judge.solvers import Booleans, Floats, Rows, integer_program, squares
 
 _SECONDS = 4.0
 _ROUNDS = 25
 _COUNTABLE = 1e7
 """Larger levels are not counted in ones: the numbers would be beyond the solver's tolerances."""
 _FAR = 30.0
-"""Room without end counts as so many of the largest level."""
+"""Unlimited capacity counts as this many times the largest level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Adjusting:
         up: How far each cell may rise.
         down: How far each cell may fall.
         norm: `l1`, `l2` or `linf`.
-        whole: Whether deviations are whole numbers; levels are then rounded up.
+        integer: Whether deviations are integers; levels are then rounded up.
     """
 
     problem: Problem
@@ -41,7 +41,7 @@ class Adjusting:
     up: Floats
     down: Floats
     norm: str
-    whole: bool
+    integer: bool
 
     def cost(self, z: Floats) -> float:
         """What deviations cost."""
@@ -59,14 +59,14 @@ class Adjusting:
             slide = asked.get("sliding", 0.0)
             low = max(asked.get("lower", 0.0), slide) or None
             high = max(asked.get("upper", 0.0), slide) or None
-            if self.whole:
+            if self.integer:
                 low = None if low is None else float(np.ceil(low * (1 - 1e-12)))
                 high = None if high is None else float(np.ceil(high * (1 - 1e-12)))
             told.append((cell, low, high))
         return told
 
     def in_units(self, decimals: int) -> Adjusting:
-        """The same counted in units of the last decimal, of which there are only whole ones."""
+        """The same counted in units of the last decimal, in integers."""
         p, unit = self.problem, 10.0**decimals
         counted = p.replace(
             value=np.rint(p.value * unit),
@@ -78,7 +78,7 @@ class Adjusting:
             sliding_level=p.sliding_level * unit,
         )
         weight = self.weight / (unit**2 if self.norm == "l2" else unit)
-        return Adjusting(counted, weight, self.up * unit, self.down * unit, self.norm, whole=True)
+        return Adjusting(counted, weight, self.up * unit, self.down * unit, self.norm, integer=True)
 
 
 def decimals_of(problem: Problem) -> int | None:
@@ -99,17 +99,17 @@ def decimals_of(problem: Problem) -> int | None:
     return None
 
 
-def adjusted(model: Adjusting) -> Rival | None:
-    """A near safe table by one mixed-integer programme of scipy; None where it finds none."""
+def adjusted(model: Adjusting) -> Alternative | None:
+    """A near safe table by one mixed-integer program of scipy; None where it finds none."""
     p, n = model.problem, model.problem.cell_count
     sides = model.sides()
     levels = [each for _, low, high in sides for each in (low, high) if each is not None]
     unit = max(levels, default=1.0)
-    if model.whole and unit < _COUNTABLE:
+    if model.integer and unit < _COUNTABLE:
         unit = 1.0
     far = _FAR * max(levels, default=1.0)
     up, down = np.minimum(model.up, far) / unit, np.minimum(model.down, far) / unit
-    if model.whole and unit == 1.0:
+    if model.integer and unit == 1.0:
         up, down = np.floor(up + 1e-9), np.floor(down + 1e-9)
     k = len(sides)
     size = 2 * n + k + 1
@@ -150,36 +150,36 @@ def adjusted(model: Adjusting) -> Rival | None:
         ([value for _, value in entries], (line, [column for column, _ in entries])),
         shape=(len(rows), size),
     )
-    found = whole(
+    found = integer_program(
         cost,
         [Rows(balance, 0.0, 0.0), Rows(matrix, low_right, high_right)],
         np.concatenate([np.zeros(2 * n), fixed[:, 0], [0.0]]),
         np.concatenate([up, down, fixed[:, 1], [np.inf]]),
-        np.concatenate([np.full(2 * n, model.whole and unit == 1.0), np.ones(k), [0.0]]) > 0,
+        np.concatenate([np.full(2 * n, model.integer and unit == 1.0), np.ones(k), [0.0]]) > 0,
         _SECONDS,
     )
     if found is None:
         return None
     z = (found[:n] - found[n : 2 * n]) * unit
-    z = np.rint(z) if model.whole else np.where(np.abs(z) < 1e-11 * unit, 0.0, z)
-    rival = _checked(model, z)
+    z = np.rint(z) if model.integer else np.where(np.abs(z) < 1e-11 * unit, 0.0, z)
+    alternative = _checked(model, z)
     if model.norm == "l2":
-        rival = _least_squares(model, rival, sides)
-    return rival
+        alternative = _least_squares(model, alternative, sides)
+    return alternative
 
 
-def _checked(model: Adjusting, z: Floats) -> Rival | None:
+def _checked(model: Adjusting, z: Floats) -> Alternative | None:
     """The table with these deviations, if it is one."""
     p = model.problem
     largest = np.abs(z).max(initial=0.0)
     missed = np.abs(np.asarray(p.relations @ z))
-    slack = 0.0 if model.whole else 1e-8
+    slack = 0.0 if model.integer else 1e-8
     if (missed > slack * (abs(p.relations) @ np.abs(z))).any():
         return None
     if (z > model.up + slack * largest).any() or (-z > model.down + slack * largest).any():
         return None
     strict = p
-    if model.whole:
+    if model.integer:
         strict = p.replace(
             lower_level=np.ceil(p.lower_level * (1 - 1e-12)),
             upper_level=np.ceil(p.upper_level * (1 - 1e-12)),
@@ -187,12 +187,12 @@ def _checked(model: Adjusting, z: Floats) -> Rival | None:
         )
     if exposed_values(strict, p.value + z):
         return None
-    return Rival(model.cost(z), Values(p.value + z))
+    return Alternative(model.cost(z), Values(p.value + z))
 
 
 def _least_squares(
-    model: Adjusting, start: Rival | None, sides: list[tuple[int, float | None, float | None]]
-) -> Rival | None:
+    model: Adjusting, start: Alternative | None, sides: list[tuple[int, float | None, float | None]]
+) -> Alternative | None:
     """The best of all senses, each by sequential quadratic programming, for very small tables."""
     p, n = model.problem, model.problem.cell_count
     if start is None or len(sides) > 4 or n > 20:
@@ -214,9 +214,9 @@ def _least_squares(
         else:
             if (low > high).any():
                 continue
-            rival = _checked(model, squares(weight, A, low, high) * unit)
-            if rival is not None and rival.cost < best.cost:
-                best = rival
+            alternative = _checked(model, squares(weight, A, low, high) * unit)
+            if alternative is not None and alternative.cost < best.cost:
+                best = alternative
     return best
 
 
@@ -240,7 +240,7 @@ class Rounding:
 
     @property
     def counts(self) -> Floats:
-        """The true values in bases, whole where they are multiples."""
+        """The true values in bases, integers where they are multiples."""
         exact = self.problem.value / self.base
         nearest = np.rint(exact)
         close = np.abs(exact - nearest) <= 1e-9 * np.maximum(np.abs(exact), 1.0)
@@ -261,8 +261,8 @@ class Rounding:
         """How far from a published value a reader takes the true one to be: docs/rounding.md."""
         p = self.problem
         most = self.base * self.steps
-        is_whole = bool((p.value == np.rint(p.value)).all()) and self.base == np.rint(self.base)
-        if self.zero_restricted and is_whole:
+        is_integer = bool((p.value == np.rint(p.value)).all()) and self.base == np.rint(self.base)
+        if self.zero_restricted and is_integer:
             most -= 1
         return np.where(self.is_multiple & p.must_publish, 0.0, most)
 
@@ -276,7 +276,7 @@ class Rounding:
         return np.where(self.keeps, exact, low), np.where(self.keeps, exact, high)
 
 
-def rounded(model: Rounding) -> Rival | None:
+def rounded(model: Rounding) -> Alternative | None:
     """A near safe rounding: the nearest one, cut off where a reader finds out too much."""
     p, base = model.problem, model.base
     low, high = model.ends()
@@ -299,15 +299,15 @@ def rounded(model: Rounding) -> Rival | None:
     rows = [Rows(each, 1.0, 1.0), Rows(p.relations @ moves, np.rint(right), np.rint(right))]
     ones = np.ones(len(cells))
     for _ in range(_ROUNDS):
-        found = whole(cost, rows, 0 * ones, ones, ones > 0, _SECONDS)
+        found = integer_program(cost, rows, 0 * ones, ones, ones > 0, _SECONDS)
         if found is None:
             return None
         chosen = found > 0.5
         counts = low + np.bincount(cells[chosen], step[chosen], minlength=p.cell_count)
         solution = Values(counts * base, model.radius)
         if not exposed(p, solution):
-            price = float(model.weight @ np.abs(counts * base - p.value))
-            return Rival(price, solution)
+            cost = float(model.weight @ np.abs(counts * base - p.value))
+            return Alternative(cost, solution)
         row = _cut(model, solution)
         if row is None:
             return None
@@ -324,7 +324,7 @@ def _cut(model: Rounding, solution: Values) -> tuple[Floats, float] | None:
     what the bounds allow; below it is the same with the other signs.
     """
     p, base = model.problem, model.base
-    up, down = rooms(p, solution)
+    up, down = capacities(p, solution)
     wide_up, wide_down = p.upper - p.value, p.value - p.lower
     for position, cell in enumerate(p.sensitive.tolist()):
         for level, amount in requests(p, position):

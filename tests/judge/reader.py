@@ -1,8 +1,8 @@
 """What somebody who reads a publication can deduce, found again from the definitions.
 
-Nothing here is shared with `tacit.attack`: each question is a linear programme of its own, solved
+Nothing here is shared with `tacit.attack`: each question is a linear program of its own, solved
 by scipy in units of the level that is asked for. That a cell is exposed is confirmed by multipliers
-of the relations, made simple fractions, whose limit no deviation within the rooms can exceed.
+of the relations, made simple fractions, whose limit no deviation within the capacities can exceed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from scipy import sparse
 from tacit import Attacker
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import Problem
-from tests.judge.programmes import Floats, linear
+from tests.judge.solvers import Floats, linear
 
 SHARE = 1e-6
 """A level counts as met when all but this share of it is."""
 _CAPS = (1e4, 1e7)
-"""Room beyond so many levels is tried without first: large numbers make programmes worse."""
+"""Capacity beyond so many levels is tried without first: large numbers make programs worse."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Reach:
         share: How far.
         moved: The deviation of every cell that shows it.
         limits: Where less than 1: for each cell `rise` and `fall`, such that no deviation moves
-            the cell by more than the sum of rise * room above + fall * room below.
+            the cell by more than the sum of rise * capacity above + fall * capacity below.
     """
 
     share: float
@@ -51,7 +51,7 @@ class Reach:
     limits: tuple[Floats, Floats] | None = None
 
 
-def rooms(problem: Problem, solution: Solution) -> tuple[Floats, Floats]:
+def capacities(problem: Problem, solution: Solution) -> tuple[Floats, Floats]:
     """How far above and below its true value each cell may lie, as far as it tells itself."""
     up, down = problem.upper - problem.value, problem.value - problem.lower
     if isinstance(solution, Suppression):
@@ -63,15 +63,15 @@ def rooms(problem: Problem, solution: Solution) -> tuple[Floats, Floats]:
     elif isinstance(solution, Values) and solution.radius is not None:
         up = np.minimum(up, solution.value + solution.radius - problem.value)
         down = np.minimum(down, problem.value - (solution.value - solution.radius))
-    # What is left of two numbers that are equal but for their last digits is no room.
-    dust = 8 * np.finfo(float).eps * np.abs(problem.value)
-    return np.where(up > dust, up, 0.0), np.where(down > dust, down, 0.0)
+    # What is left of two numbers that are equal but for their last digits is no capacity.
+    noise = 8 * np.finfo(float).eps * np.abs(problem.value)
+    return np.where(up > noise, up, 0.0), np.where(down > noise, down, 0.0)
 
 
-def rooms_for(
+def capacities_for(
     problem: Problem, attacker: Attacker, up: Floats, down: Floats, cell: int
 ) -> tuple[Floats, Floats]:
-    """The rooms that are left to somebody who knows more, when asking about a cell."""
+    """The capacities that are left to somebody who knows more, when asking about a cell."""
     told_up, told_down = up.copy(), down.copy()
     for known in (*attacker.known, *attacker.colluding):
         told_up[known] = told_down[known] = 0.0
@@ -85,7 +85,7 @@ def rooms_for(
 
 
 def reach(problem: Problem, up: Floats, down: Floats, cell: int, side: int, wanted: float) -> Reach:
-    """How far a cell can move to a side within the rooms, in shares of what is wanted."""
+    """How far a cell can move to a side within the capacities, in shares of what is wanted."""
     count = problem.cell_count
     best = Reach(0.0, np.zeros(count))
     for cap in _CAPS:
@@ -102,7 +102,7 @@ def reach(problem: Problem, up: Floats, down: Floats, cell: int, side: int, want
         found = linear(cost, problem.relations[:, free], -low[free], high[free])
         if found is None:
             continue
-        x, prices = found
+        x, duals = found
         moved = np.zeros(count)
         moved[free] = x * wanted
         share = min(1.0, side * float(moved[cell]) / wanted)
@@ -110,23 +110,23 @@ def reach(problem: Problem, up: Floats, down: Floats, cell: int, side: int, want
             best = Reach(share, moved)
         if share >= 1 - SHARE:
             return best
-        limits = _limits(problem, -side * prices, cell, side, up, down)
+        limits = _limits(problem, -side * duals, cell, side, up, down)
         if limits is not None and _certified(limits, up, down, wanted):
             return Reach(best.share, best.moved, limits)
     return best
 
 
 def _limits(
-    problem: Problem, prices: Floats, cell: int, side: int, up: Floats, down: Floats
+    problem: Problem, duals: Floats, cell: int, side: int, up: Floats, down: Floats
 ) -> tuple[Floats, Floats] | None:
-    """Factors of the rooms that limit how far the cell moves, of prices made simple fractions.
+    """Factors of the capacities that limit how far the cell moves, of duals made simple fractions.
 
     With any multipliers g of the relations and d = e - A'g the cell moves by d'x at most. None
-    where this charges for a room without end.
+    where this charges for an unlimited capacity.
     """
     relations = sparse.csc_array(problem.relations)
     for denominator in (60, 5040, 10**7):
-        g = [Fraction(price).limit_denominator(denominator) for price in prices.tolist()]
+        g = [Fraction(dual).limit_denominator(denominator) for dual in duals.tolist()]
         d = [Fraction(0)] * problem.cell_count
         d[cell] = Fraction(1)
         for at in range(problem.cell_count):
@@ -145,7 +145,7 @@ def _limits(
 
 
 def limit_of(limits: tuple[Floats, Floats], up: Floats, down: Floats) -> float:
-    """How far the cell can move at most within other rooms, by the same multipliers."""
+    """How far the cell can move at most within other capacities, by the same multipliers."""
     rise, fall = limits
     return float(rise @ np.where(rise > 0, up, 0.0) + fall @ np.where(fall > 0, down, 0.0))
 
@@ -170,13 +170,13 @@ def exposed(
     """The levels that somebody can get around, each confirmed where that was possible."""
     if isinstance(solution, Values) and solution.radius is None:
         return exposed_values(problem, solution.value)
-    up, down = rooms(problem, solution)
+    up, down = capacities(problem, solution)
     told = []
     for attacker in attackers or (Attacker(),):
         for position, cell in enumerate(problem.sensitive.tolist()):
             if cell in attacker.known and cell in attacker.own:
                 continue
-            above, below = rooms_for(problem, attacker, up, down, cell)
+            above, below = capacities_for(problem, attacker, up, down, cell)
             for level, amount in requests(problem, position):
                 share = 0.0
                 if level in ("upper", "sliding"):
@@ -189,7 +189,7 @@ def exposed(
 
 
 def exposed_values(problem: Problem, value: Floats) -> list[Exposed]:
-    """The levels that a table of other values misses: paper 003, (16), and docs/adjustment.md.
+    """The levels that a table of other values misses: [Castro2012, (16)], and docs/adjustment.md.
 
     Either the lower level below or the upper level above the true value, and the sliding level
     on either side; a side without a level is no way out for a cell with one level only.

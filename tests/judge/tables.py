@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.problem import Problem
-from tests.judge.programmes import Floats
+from tests.judge.solvers import Floats
 
 MAGNITUDES = (1.0, 1e12, 1e-9, 1e3, 1e-6, 1e9, 1e6, 1e-3)
 """How large a typical value is."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit import Attacker, Problem
 from tacit.outcome import Intervals, Suppression, Values
-from tests.judge.reader import exposed, exposed_values, limit_of, reach, rooms
+from tests.judge.reader import capacities, exposed, exposed_values, limit_of, reach
 from tests.judge.tables import MAGNITUDES
 
 ROOM = st.floats(0.05, 20.0)
@@ -32,12 +32,12 @@ def square(size: float = 1.0) -> Problem:
 
 
 @given(st.lists(ROOM, min_size=8, max_size=8), st.sampled_from(MAGNITUDES))
-def test_a_square_moves_as_far_as_its_tightest_cell(room: list[float], size: float) -> None:
-    """In a square of four cells the least room along the signs decides, at any magnitude."""
+def test_a_square_moves_as_far_as_its_tightest_cell(capacity: list[float], size: float) -> None:
+    """In a square of four cells the least capacity along the signs decides, at any magnitude."""
     problem = square(size)
     up, down = np.zeros(9), np.zeros(9)
     inner = [0, 1, 3, 4]
-    up[inner], down[inner] = np.array(room[:4]) * size, np.array(room[4:]) * size
+    up[inner], down[inner] = np.array(capacity[:4]) * size, np.array(capacity[4:]) * size
     most = min(up[0], down[1], down[3], up[4])
     wanted = 3.0 * size
     found = reach(problem, up, down, 0, 1, wanted)
@@ -61,10 +61,10 @@ def test_suppression_is_judged_alike_at_every_magnitude(size: float) -> None:
 def test_intervals_and_radii_are_rooms_within_the_bounds() -> None:
     """The published interval, the radius and the bounds each limit how far a cell may lie."""
     problem = square().replace(lower=np.full(9, 18.0), value=np.full(9, 20.0))
-    up, down = rooms(problem, Intervals(np.full(9, 10.0), np.full(9, 23.0)))
+    up, down = capacities(problem, Intervals(np.full(9, 10.0), np.full(9, 23.0)))
     assert (up == 3).all()
     assert (down == 2).all()
-    up, down = rooms(problem, Values(np.full(9, 21.0), np.full(9, 2.5)))
+    up, down = capacities(problem, Values(np.full(9, 21.0), np.full(9, 2.5)))
     assert up == pytest.approx(3.5)
     assert down == pytest.approx(1.5)
 

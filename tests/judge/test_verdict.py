@@ -12,8 +12,8 @@ import pytest
 from tacit import Problem
 from tacit.methods.registry import find_method
 from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
+from tests.judge.alternatives import suppression
 from tests.judge.reader import exposed
-from tests.judge.rivals import suppression
 from tests.judge.tables import KINDS, MAGNITUDES, draw
 from tests.judge.verdict import Asked, judge
 
@@ -139,7 +139,7 @@ def test_roundings_that_are_none_are_found() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_cheapest_pattern_is_the_cheapest_of_all(seed: int) -> None:
-    """The search for a rival agrees with every pattern attacked one by one."""
+    """The search for a alternative agrees with every pattern attacked one by one."""
     problem = draw(seed, magnitude=MAGNITUDES[seed % 8], largest=9).problem
     maybe = np.flatnonzero(~problem.is_sensitive & ~problem.must_publish)[:5]
     kept = np.ones(problem.cell_count, bool)
@@ -152,11 +152,11 @@ def test_the_cheapest_pattern_is_the_cheapest_of_all(seed: int) -> None:
         cost = float(problem.weight[hidden].sum())
         if cost < best and not exposed(problem, Suppression(hidden)):
             best = cost
-    rival = suppression(problem)
-    assert (rival is None) == (best == np.inf)
-    if rival is not None:
-        assert rival.best
-        assert rival.cost == pytest.approx(best, rel=1e-9)
+    alternative = suppression(problem)
+    assert (alternative is None) == (best == np.inf)
+    if alternative is not None:
+        assert alternative.best
+        assert alternative.cost == pytest.approx(best, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))

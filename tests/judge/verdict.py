@@ -11,14 +11,14 @@ import numpy as np
 from tacit import Attacker
 from tacit.outcome import Intervals, Outcome, Report, Status, Suppression, Values
 from tacit.problem import Problem
-from tests.judge import changed, rivals
-from tests.judge.programmes import Floats
+from tests.judge import alternatives, changed
 from tests.judge.reader import exposed
+from tests.judge.solvers import Floats
 
 SLACK = 1e-5
 """Costs that differ by this share count as equal."""
 _SMALL = 120
-"""Of larger tables no rivals are adjusted or rounded."""
+"""Of larger tables no alternatives are adjusted or rounded."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def cost_of(asked: Asked, outcome: Outcome) -> float:
         return float(weight[(width > 0) | p.is_sensitive].sum() + each @ width)
     assert isinstance(solution, Values)
     if asked.method == "adjust":
-        return adjusting(asked, whole=False).cost(solution.value - p.value)
+        return adjusting(asked, integer=False).cost(solution.value - p.value)
     return float(weight @ np.abs(solution.value - p.value))
 
 
@@ -190,7 +190,7 @@ def _combined(asked: Asked, outcome: Outcome) -> list[str]:
     return told
 
 
-def adjusting(asked: Asked, *, whole: bool) -> changed.Adjusting:
+def adjusting(asked: Asked, *, integer: bool) -> changed.Adjusting:
     """The conditions of an adjusted table."""
     p, options = asked.problem, asked.options
     up, down = np.maximum(p.upper - p.value, 0.0), np.maximum(p.value - p.lower, 0.0)
@@ -201,10 +201,10 @@ def adjusting(asked: Asked, *, whole: bool) -> changed.Adjusting:
         most = np.where(p.is_sensitive, np.inf, share * np.abs(p.value))
         up, down = np.minimum(up, most), np.minimum(down, most)
     up, down = np.where(kept, 0.0, up), np.where(kept, 0.0, down)
-    return changed.Adjusting(p, asked.weight, up, down, options.get("norm", "l1"), whole)
+    return changed.Adjusting(p, asked.weight, up, down, options.get("norm", "l1"), integer)
 
 
-def is_whole(problem: Problem) -> bool:
+def is_integer(problem: Problem) -> bool:
     """Whether a table and its relations are of whole numbers."""
     return all(
         bool((each == np.rint(each)).all()) for each in (problem.value, problem.relations.data)
@@ -214,13 +214,13 @@ def is_whole(problem: Problem) -> bool:
 def _adjusted(asked: Asked, outcome: Outcome) -> list[str]:
     p, solution = asked.problem, outcome.solution
     assert isinstance(solution, Values)
-    told, model = _additive(p, solution.value), adjusting(asked, whole=False)
+    told, model = _additive(p, solution.value), adjusting(asked, integer=False)
     z = solution.value - p.value
     slack = 1e-9 * np.maximum(np.abs(p.value), np.abs(solution.value))
     if ((z > model.up + slack) | (-z > model.down + slack)).any():
         told.append("a cell lies outside its bounds, limits, or was not to change")
     broken = (solution.value != np.rint(solution.value)).any()
-    if is_whole(p) and broken and not outcome.message:
+    if is_integer(p) and broken and not outcome.message:
         told.append("there are decimals in a table of whole numbers, and nothing says so")
     return told
 
@@ -279,7 +279,7 @@ def _rounded_within(model: changed.Rounding, solution: Values) -> list[str]:
 
 
 def _of_claims(asked: Asked, outcome: Outcome) -> list[Fault]:
-    """What is claimed about all other solutions, held against rivals."""
+    """What is claimed about all other solutions, held against alternatives."""
     faults = []
     report = outcome.report
     objective, bound = report.objective, report.bound
@@ -287,58 +287,61 @@ def _of_claims(asked: Asked, outcome: Outcome) -> list[Fault]:
         faults.append(
             Fault("false bound", f"bound {bound!r} above its own objective {objective!r}")
         )
-    found = list(rivals_of(asked, outcome))
+    found = list(alternatives_to(asked, outcome))
     if outcome.status is Status.INFEASIBLE and found:
         text = f"there is a safe solution of {found[0].cost!r}"
         return [*faults, Fault("false infeasibility", text)]
-    for rival in found:
-        unit = max(abs(rival.cost), 1e-300)
-        if bound > rival.cost + SLACK * unit:
+    for alternative in found:
+        unit = max(abs(alternative.cost), 1e-300)
+        if bound > alternative.cost + SLACK * unit:
             faults.append(
-                Fault("false bound", f"bound {bound!r}, but a safe solution costs {rival.cost!r}")
+                Fault(
+                    "false bound",
+                    f"bound {bound!r}, but a safe solution costs {alternative.cost!r}",
+                )
             )
         # Ends moved to round numbers cost more than the optimum that is meant.
         is_moved = asked.options.get("round_to") and _published_objective(report) == objective
         if outcome.status is not Status.OPTIMAL or is_moved:
             continue
-        if objective is not None and objective * (1 - asked.gap) > rival.cost + SLACK * unit:
-            text = f"optimum of {objective!r}, but a safe solution costs {rival.cost!r}"
+        if objective is not None and objective * (1 - asked.gap) > alternative.cost + SLACK * unit:
+            text = f"optimum of {objective!r}, but a safe solution costs {alternative.cost!r}"
             faults.append(Fault("false optimum", text))
     return faults
 
 
-def rivals_of(asked: Asked, outcome: Outcome) -> Sequence[rivals.Rival]:
+def alternatives_to(asked: Asked, outcome: Outcome) -> Sequence[alternatives.Alternative]:
     """Safe solutions found by other means."""
     p, options = asked.problem, asked.options
-    none: tuple[rivals.Rival, ...] = ()
+    none: tuple[alternatives.Alternative, ...] = ()
     small = p.cell_count <= _SMALL
-    found: rivals.Rival | None = None
+    found: alternatives.Alternative | None = None
     if asked.method == "suppress":
         if options.get("max_suppressed") is None:
-            found = rivals.suppression(p.replace(weight=asked.weight), asked.attackers)
+            found = alternatives.suppression(p.replace(weight=asked.weight), asked.attackers)
     elif asked.attackers:
         return none
     elif asked.method == "intervals":
-        found = rivals.intervals(p, asked.weight, options.get("allowed"))
+        found = alternatives.intervals(p, asked.weight, options.get("allowed"))
     elif asked.method == "combined":
         if options.get("max_suppressed") is None and not options.get("min_width"):
             width = weights_of(p, options.get("width_weights", "given"))
-            found = rivals.combined(p, asked.weight, width)
+            found = alternatives.combined(p, asked.weight, width)
     elif asked.method == "adjust":
-        return _adjusted_rivals(asked, outcome) if small else none
+        return _adjusted_alternatives(asked, outcome) if small else none
     elif not options.get("most_steps") and options.get("algorithm") != "random" and small:
         found = changed.rounded(rounding(asked, int(options.get("steps", 1))))
     return none if found is None else (found,)
 
 
-def _adjusted_rivals(asked: Asked, outcome: Outcome) -> list[rivals.Rival]:
-    """A rival with no more decimals than the data, and one with any number of them.
+def _adjusted_alternatives(asked: Asked, outcome: Outcome) -> list[alternatives.Alternative]:
+    """A alternative with no more decimals than the data, and one with any number of them.
 
     The first costs no less than the second, and disproves what is said of either. The second
     is held against tables with more decimals, and against there being none.
     """
     decimals = changed.decimals_of(asked.problem)
-    model = adjusting(asked, whole=False)
+    model = adjusting(asked, integer=False)
     is_none = outcome.status is Status.INFEASIBLE
     found = []
     if decimals is not None and not is_none:

@@ -1,4 +1,4 @@
-"""What tabulation tells of contributors travels with the cells of a table."""
+"""What tabulation finds about contributors is kept with the cells of a table."""
 
 from __future__ import annotations
 

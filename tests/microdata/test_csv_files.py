@@ -70,7 +70,7 @@ def test_odd_records_in_front_are_not_skipped(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_cannot_be_understood(tmp_path: Path, text: str, message: str) -> None:
-    """What is wrong with a file is told in one line that quotes none of its records."""
+    """A fault of a file is reported in one line that quotes none of its records."""
     path = tmp_path / "records.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message) as caught:

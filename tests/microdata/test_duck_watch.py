@@ -70,7 +70,7 @@ def test_errors_come_through() -> None:
 
 
 def test_phases_are_told_in_order() -> None:
-    """Somebody who looks on knows what a tabulation is at."""
+    """An observer learns which phase a tabulation is in."""
     phases: list[str] = []
 
     class Listener(Observer):

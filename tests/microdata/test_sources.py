@@ -127,7 +127,7 @@ def test_frames_come_back_in_their_library(library: str) -> None:
 
 
 def test_polars_does_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no pyarrow, frames that DuckDB cannot see by itself are copied."""
+    """Where there is no pyarrow, frames that DuckDB cannot read are copied."""
     expected = tabulate(DATA, BY, "turnover", **OPTIONS)
     frame = pl.DataFrame(DATA)
     monkeypatch.setitem(sys.modules, "pyarrow", None)

@@ -68,7 +68,7 @@ def test_parts_and_threads_change_nothing(rows: list[Row], options: dict[str, An
 @settings(max_examples=15)
 @given(rows=records())
 def test_several_values_are_tabulated_as_each_alone(rows: list[Row]) -> None:
-    """Several value columns at once give a table each, the same as one at a time."""
+    """Several value columns at once give one table each, the same as one at a time."""
     data = columns(rows)
     tables = tabulate(data, BY, ["staff", "turnover"], contributor="firm")
     assert list(tables) == ["staff", "turnover"]
@@ -128,7 +128,7 @@ def test_a_weighted_contribution_stands_for_several() -> None:
 
 
 def test_frequency_tables_count_records() -> None:
-    """Without a value records are counted, weighted where they stand for others."""
+    """Without a value records are counted, weighted where they represent others."""
     data = {"r": ["x", "y", "x"], "w": [2.0, 3.0, 4.0]}
     table = tabulate(data, {"r": None})
     assert table.value.tolist() == [3, 2, 1]

@@ -1,4 +1,4 @@
-"""Merged problems have the optimum of the whole ones, and the way back is exact."""
+"""Merged problems have the optimum of the given ones, and the way back is exact."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
+from tacit.errors import InputError
 from tacit.outcome import Intervals, Suppression, Values
 from tacit.problem import Problem
 from tacit.reductions.equal_cells import EqualCells
@@ -126,6 +127,36 @@ def test_cells_that_must_be_published_stay_apart() -> None:
     """What has to be published is not merged with a cell that may be suppressed."""
     whole = Problem(value=[5, 5], relations=[[1, -1]], must_publish=[True, False])
     assert EqualCells.of(whole).is_identity
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10_000), st.sampled_from(KINDS), st.integers(2, 6))
+def test_columns_agree_within_merged_cells(seed: int, kind: str, count: int) -> None:
+    """With a column that must agree every merged cell has one entry, and what agrees is merged."""
+    rng = np.random.default_rng(seed)
+    whole = with_chains(seeded_instance(kind, seed % 14).problem, rng, count)
+    column = rng.integers(0, 2, whole.cell_count).astype(float)
+    reduction = EqualCells.of(whole, agreeing=[column])
+    assert (reduction.largest(column) == reduction.smallest(column)).all()
+    same = EqualCells.of(whole, agreeing=[np.ones(whole.cell_count)])
+    assert same.group.tolist() == EqualCells.of(whole).group.tolist()
+
+
+def test_cells_that_do_not_agree_stay_apart() -> None:
+    """A chain of three with one odd entry is not merged; a pair elsewhere still is."""
+    whole = Problem(
+        value=[5, 5, 5, 9, 9],
+        relations=[[1, -1, 0, 0, 0], [0, 1, -1, 0, 0], [0, 0, 0, 1, -1]],
+    )
+    column = np.array([1.0, 1.0, 2.0, 3.0, 3.0])
+    assert EqualCells.of(whole, agreeing=[column]).group.tolist() == [0, 1, 2, 3, 3]
+
+
+def test_wrong_attackers_are_told_the_cell_they_were_given() -> None:
+    """Who holds for certain what is not so is told of the cell that was named, not its equal."""
+    whole = Problem(value=[5, 5], relations=[[1, -1]], labels=["parent", "child"])
+    with pytest.raises(InputError, match="cell child"):
+        EqualCells.of(whole, attackers=[Attacker(at_least={1: 7.0})])
 
 
 def test_solutions_and_attackers_are_translated() -> None:

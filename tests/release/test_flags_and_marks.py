@@ -1,4 +1,4 @@
-"""Flags and marks: how readers are told how cells are published."""
+"""Flags and marks: how readers see how cells are published."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.release.tables import HIDDEN, TABLE, intervals, mask, published
 
 
 def test_readers_are_not_told_which_cells_are_primary() -> None:
-    """All cells without a value have the same flags, unless it is asked for."""
+    """All cells without a value have the same flags, unless requested otherwise."""
     hidden = mask(*HIDDEN)
     for flags in ("status", "sdmx"):
         for column in flag_columns(published(), flags).values():
@@ -23,7 +23,7 @@ def test_readers_are_not_told_which_cells_are_primary() -> None:
 
 
 def test_sdmx_codes() -> None:
-    """F and A for values, N and Q for others, C and D where primary is told."""
+    """F and A for values, N and Q for others, C and D with `tell_primary`."""
     hidden, primary = mask(*HIDDEN), mask(HIDDEN[0])
     columns = flag_columns(published(), "sdmx")
     assert list(columns) == ["CONF_STATUS", "OBS_STATUS"]
@@ -39,7 +39,7 @@ def test_sdmx_codes() -> None:
 
 
 def test_statuses_and_none() -> None:
-    """The own words are one column, and a second one where primary is told."""
+    """The words of tacit are one column, and a second one with `tell_primary`."""
     assert list(flag_columns(published(), "none")) == []
     columns = flag_columns(published(primary=True), "status")
     assert columns["confidentiality"][mask(HIDDEN[0])].tolist() == ["primary"]
@@ -51,7 +51,7 @@ def test_statuses_and_none() -> None:
 
 
 def test_marks_stand_for_suppressed_cells_only() -> None:
-    """One mark for all, or two where it is told which cells are primary."""
+    """One mark for all, or two with `tell_primary`."""
     hidden = mask(*HIDDEN)
     assert mark_column(published(), "c").tolist() == ["c" if cell else "" for cell in hidden]
     two = {"primary": "c", "secondary": "..."}

@@ -39,7 +39,7 @@ def test_intervals_in_a_pivot() -> None:
 
 
 def test_frames_of_texts_and_of_numbers() -> None:
-    """A pivot is a frame of the library that was asked for."""
+    """A pivot is a frame of the requested library."""
     pivot = published().pivot("region", "industry")
     frame = pivot.to_frame("polars")
     assert isinstance(frame, pl.DataFrame)
@@ -65,7 +65,7 @@ def test_one_dimension_fixed() -> None:
 
 
 def test_linked_tables_are_chosen_by_their_dimensions() -> None:
-    """The first table with the dimensions is taken, or the one that was asked for."""
+    """The first table with the dimensions is taken, or the requested one."""
     both = linked()
     assert both.pivot("industry", "size").columns == ("Total", "small", "large")
     assert both.pivot(table=0).columns == ("Total", "N", "S")

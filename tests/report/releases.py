@@ -46,7 +46,7 @@ def put_together(source: tacit.Table | tacit.Problem, solution: Solution) -> tac
 def made_table(
     industries: int, regions: int, sensitive: int, *, groups: int = 4, seed: int = 1
 ) -> tacit.Table:
-    """A table with two hierarchies and so many sensitive cells."""
+    """A table with two hierarchies and a number of sensitive cells."""
     chance = np.random.default_rng(seed)
 
     def hierarchy(letter: str, count: int) -> tacit.Hierarchy:
@@ -67,7 +67,7 @@ def made_table(
 
 
 def pattern(table: tacit.Table, share: float, seed: int = 2) -> Suppression:
-    """The sensitive cells and so many others, suppressed."""
+    """The sensitive cells and a number of others, suppressed."""
     chance = np.random.default_rng(seed)
     return Suppression((chance.random(table.cell_count) < share) | table.is_sensitive)
 

@@ -73,7 +73,7 @@ def test_complaints_are_heard(chromium: str, tmp_path: Path) -> None:
 
 
 def test_a_report_can_be_seen_and_printed(chromium: str, tmp_path: Path) -> None:
-    """A screenshot has the size asked for, and the paper version has pages."""
+    """A screenshot has the requested size, and the paper version has pages."""
     page = wide_release().report(tmp_path / "r.html")
     shot, paper = tmp_path / "r.png", tmp_path / "r.pdf"
     look(chromium, tmp_path, page, "--window-size=1100,1600", f"--screenshot={shot}")

@@ -20,7 +20,7 @@ def table(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("capsys")
 def test_both_reports_of_a_jj_file(table: Path, tmp_path: Path) -> None:
-    """The report for readers and the one for the house are written where asked."""
+    """The report for readers and the internal one are written where asked."""
     readers, house = tmp_path / "r.html", tmp_path / "r.confidential.html"
     arguments = ["protect", str(table), "--quiet", "--time-limit", "5"]
     reports = ["--report", str(readers), "--working-report", str(house)]
@@ -45,7 +45,7 @@ def test_names_are_refused_before_the_work(
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A name that cannot be is said at once."""
+    """An impossible name is reported at once."""
     assert main(["protect", str(table), option, str(tmp_path / name)]) == 1
     told = capsys.readouterr()
     assert message in told.err

@@ -58,7 +58,7 @@ ROWS = (
 
 
 def test_a_page_with_picture_and_numbers(tmp_path: Path) -> None:
-    """All methods are in the table, those with an outcome in the picture, notes are told."""
+    """All methods are in the table, those with an outcome in the picture, with notes."""
     path = comparison_report(ROWS, tmp_path / "c.html", table="targus.jj")
     page = path.read_text()
     outline = Outline.of(page)
@@ -71,7 +71,7 @@ def test_a_page_with_picture_and_numbers(tmp_path: Path) -> None:
 
 
 def test_the_picture_leaves_out_methods_without_an_outcome() -> None:
-    """A mark a method, of different shapes, with its name beside it."""
+    """A mark per method, of different shapes, with its name beside it."""
     picture = risk_and_utility(ROWS)
     assert picture.svg.count("<circle") + picture.svg.count("<polygon") == 3
     assert ">adjust<" in picture.svg

@@ -75,7 +75,7 @@ def test_published_intervals_are_shown_to_readers() -> None:
 
 
 def test_changed_values_are_compared_in_the_house_only() -> None:
-    """How far values are from the truth is told in the working version alone."""
+    """Only the working version shows how far values are from the truth."""
     release = changed_release()
     assert "How far published values are" in html_report(release, confidential=True)
     assert "How far published values are" not in html_report(release)

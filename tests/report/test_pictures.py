@@ -40,7 +40,7 @@ from tests.report.releases import (
 SVG = "{http://www.w3.org/2000/svg}"
 PICTURES: dict[str, Callable[[], Picture]] = {
     "heat map": lambda: heat_map(small_release()),
-    "heat map of the house": lambda: heat_map(small_release("intervals"), confidential=True),
+    "internal heat map": lambda: heat_map(small_release("intervals"), confidential=True),
     "heat map of a wide table": lambda: heat_map(wide_release(), confidential=True),
     "heat map of a large table": lambda: heat_map(large_release()),
     "levels": lambda: loss_by_level(small_release(), confidential=True),
@@ -161,7 +161,7 @@ def test_bounds_are_those_of_the_trace() -> None:
     st.floats(0.3, 1.0),
 )
 def test_cells_keep_apart_and_in_order(sizes: list[int], seed: int, share: float) -> None:
-    """Whatever the dimensions, each cell has a place of its own that its codes name."""
+    """Whatever the dimensions, each cell has its own place, named by its codes."""
     chance = np.random.default_rng(seed)
     dimensions = {
         f"d{place}": tacit.Hierarchy.flat([f"{place}{code}" for code in range(size)])

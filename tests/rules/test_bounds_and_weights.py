@@ -1,4 +1,4 @@
-"""What attackers know beforehand, and how much information a cell stands for."""
+"""What attackers know beforehand, and how much information a cell represents."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_bounds_for_each_cell() -> None:
 
 
 def test_one_side_only() -> None:
-    """A side about which nothing is said stays as it is."""
+    """A side that is not given stays as it is."""
     problem = table_of([[5], [4]]).apply(bounds=Bounds(upper_factor=2)).problem()
     assert problem.lower.tolist() == [0.0, 0.0, 0.0]
     assert problem.upper.tolist() == [18.0, 10.0, 8.0]

@@ -1,4 +1,4 @@
-"""Dominance, p% and prior-posterior against attackers who try everything."""
+"""Dominance, p% and prior-posterior against attackers who try all possibilities."""
 
 from __future__ import annotations
 

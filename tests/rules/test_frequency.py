@@ -40,7 +40,7 @@ def test_a_larger_minimum_finds_more(cells: list[list[int]], one: int, two: int)
 
 
 def test_weighted_and_holding_counts() -> None:
-    """The rule counts those in the sample, those they stand for, or holdings."""
+    """The rule counts those in the sample, those they represent, or holdings."""
     table = table_of([[5, 4], [3, 2, 1, 1]]).replace(
         weighted_count=[14.5, 8, 6.5], holding_count=[2, 1, 2]
     )

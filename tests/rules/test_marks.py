@@ -160,7 +160,7 @@ def test_overridden_cells_of_linked_tables(table: Table) -> None:
 
 
 def test_override_is_a_choice(table: Table) -> None:
-    """Only true and false can be said, and no rule can be called so."""
+    """Only true and false are accepted, and no rule can have this name."""
     with pytest.raises(InputError, match="override must be true or false"):
         Manual(ALONE, override="yes")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="name must not be overridden"):

@@ -1,4 +1,4 @@
-"""What paper 002 prints about rules and the levels that they imply."""
+"""What [KarlssonOlsson2015] prints about rules and the levels that they imply."""
 
 from __future__ import annotations
 

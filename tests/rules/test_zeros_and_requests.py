@@ -19,7 +19,7 @@ asking_lists = st.lists(
 
 @given(contribution_lists, st.booleans())
 def test_zero_cells_by_their_definition(cells: list[list[int]], empty: bool) -> None:
-    """Cells of value zero are sensitive; without contributors only where that is asked for."""
+    """Cells of value zero are sensitive; without contributors only on request."""
     judged = table_of(cells).apply(ZeroCells(level=2.5, empty=empty))
     for cell, parts in enumerate(with_total(cells)):
         assert judged.is_sensitive[cell] == (sum(parts) == 0 and (empty or bool(parts)))
@@ -35,7 +35,7 @@ def test_zeros_without_counts() -> None:
 
 
 def asking_table(cells: list[list[tuple[int, bool]]], width: int) -> Table:
-    """A table of contributions and who asked for protection, as far as it is wide."""
+    """A table of contributions and who asked for protection, in as many columns as it has."""
     merged = with_total(cells)
     table = table_of([[amount for amount, _ in parts] for parts in cells], width)
     asked = np.full((len(merged), width), np.nan)

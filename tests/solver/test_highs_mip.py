@@ -14,7 +14,8 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint
 
 from tacit.errors import SolverError
-from tacit.solver.highs_mip import HighsMip, WholeSolution, solvers_left_behind
+from tacit.solver.highs_mip import HighsMip, solvers_left_behind
+from tacit.solver.mip import WholeSolution
 from tests.solver.programmes import Cover, values
 
 

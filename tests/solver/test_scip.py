@@ -12,7 +12,7 @@ from scipy import sparse
 from tacit import clock as clocks
 from tacit.clock import Clock, TimeUpError
 from tacit.problem import Floats
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.mip import WholeSolution
 from tacit.solver.scip import Cut, Node, ScipMip, ScipTree
 from tests.solver.programmes import Cover, values
 

@@ -45,7 +45,7 @@ def test_a_binary_column_within_tolerance_exposes_a_cell() -> None:
 
 
 def test_tables_of_tacit_pass() -> None:
-    """What tacit hands over meets every level and relation without any tolerance."""
+    """What tacit returns meets every level and relation without any tolerance."""
     outcome = adjust(WIDE)
     assert isinstance(outcome.solution, Values)
     deviations = outcome.solution.value - WIDE.value

@@ -41,7 +41,7 @@ def test_a_bench_finds_what_is_found_without_one() -> None:
 
 
 def test_a_study_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs that were made are not made again, and those with faults are when asked for."""
+    """Runs that were made are not made again, and those with faults only on request."""
     asked: list[int] = []
 
     def found(

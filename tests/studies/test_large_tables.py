@@ -26,7 +26,7 @@ def measured(**given: object) -> Measured:
     st.sampled_from([(3, 3), (2, 1), (3, 2, 2)]),
 )
 def test_the_smallest_table_of_a_size(size: int, depths: tuple[int, ...]) -> None:
-    """The table has the size asked for, and with one leaf less in each dimension it has not."""
+    """The table has the requested size, and with one leaf less in each dimension it would not."""
     hierarchies = hierarchies_for(size, depths)
     leaves = len(hierarchies[0].leaves)
     assert [hierarchy.depth for hierarchy in hierarchies] == list(depths)

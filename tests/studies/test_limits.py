@@ -16,7 +16,7 @@ SMALL = TableName(kind="2d", name="60")
 
 
 def test_every_algorithm_of_every_method_is_run() -> None:
-    """The runs are all algorithms with all limits on all tables, and one alone if asked for."""
+    """The runs are all algorithms with all limits on all tables, or one alone on request."""
     every = asks((3.0, 10.0), ["dale"])
     assert len(every) == 2 * sum(len(algorithms(method)) for method in METHODS)
     assert {ask.method for ask in every} == set(METHODS)
@@ -29,7 +29,7 @@ def test_every_algorithm_of_every_method_is_run() -> None:
 
 @pytest.mark.parametrize("method", ["suppress", "round"])
 def test_a_run_tells_what_came_out(method: str) -> None:
-    """A run in a process of its own hands back status, objective, bound and the check's verdict."""
+    """A run in a separate process hands back status, objective, bound and the check's verdict."""
     row = run(Ask("small", method, "auto", 5.0, SMALL))
     assert row["ended"] == "done", row
     assert row["status"] in ("optimal", "feasible")

@@ -1,1 +1,1 @@
-"""Tests of the room `tacit.table`."""
+"""Tests of `tacit.table`."""

@@ -189,7 +189,7 @@ def test_column_names_give_way_to_dimensions() -> None:
     """A dimension called status keeps its name in the frame."""
     table = Table.from_frame({"status": ["a", "b"], "value": [1, 2]}, {"status": None})
     assert list(table.to_frame()) == ["status", "value", "cell_status"]
-    with pytest.raises(InputError, match="no known library"):
+    with pytest.raises(InputError, match="not a known library"):
         table.to_frame("excel")
 
 
@@ -267,7 +267,7 @@ def test_cubes_of_the_wrong_shape_are_refused(options: dict[str, Any], message: 
 
 
 def test_columns_of_the_wrong_length_are_refused() -> None:
-    """A replaced column needs one entry a cell."""
+    """A replaced column needs one entry per cell."""
     table = Table.from_cube([1.0, 2.0, 3.0], {"region": REGION})
     with pytest.raises(TableError, match="weight has shape"):
         table.replace(weight=[1, 2])

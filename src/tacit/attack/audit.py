@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 
-from tacit.attack.evidence import Evidence, EvidenceError, Rooms
+from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
+from tacit.attack.insider_audit import InsiderAudit, audit_insiders
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.mending import mended
 from tacit.attack.reach import TOLERANCE, Requests
@@ -50,6 +51,8 @@ class Audit:
         faults: What is wrong with published values as a table: where they do not add up, or lie
             outside the bounds. Adjusted values are not safe then, because a reader would see
             that they were changed, and where.
+        insiders: What contributors can deduce who know their own figures; None where they were
+            not looked at.
     """
 
     problem: Problem
@@ -59,10 +62,14 @@ class Audit:
     adjusted: Values | None = None
     rounded: Values | None = None
     faults: tuple[Violation, ...] = ()
+    insiders: InsiderAudit | None = None
 
     @property
     def safe(self) -> bool:
-        """Every sensitive cell has been checked against every attacker, and none is exposed."""
+        """Every sensitive cell has been checked against every attacker, and none is exposed.
+
+        Insiders count as attackers where they were looked at.
+        """
         flawed = self.adjusted is not None and self.faults
         return not self.unchecked and not self.exposures and not flawed
 
@@ -72,12 +79,16 @@ class Audit:
 
         The numbers of the cells, increasing.
         """
-        return tuple(sorted({cell for found in self.findings for cell in found.undecided}))
+        undecided = {cell for found in self.findings for cell in found.undecided}
+        if self.insiders is not None:
+            undecided.update(self.insiders.undecided)
+        return tuple(sorted(undecided))
 
     @property
     def exposures(self) -> tuple[Exposure, ...]:
-        """All exposures, attacker by attacker."""
-        return tuple(exposure for found in self.findings for exposure in found.exposures)
+        """All exposures, attacker by attacker, insiders last."""
+        found = tuple(exposure for found in self.findings for exposure in found.exposures)
+        return found if self.insiders is None else (*found, *self.insiders.exposures)
 
     @property
     def exposed_cells(self) -> list[int]:
@@ -92,7 +103,8 @@ class Audit:
         """
         if self.adjusted is not None:
             return sum(int(self.problem.is_sensitive[f.cells].sum()) for f in self.findings)
-        return sum(len(found.evidence) for found in self.findings)
+        own = 0 if self.insiders is None else len(self.insiders.evidence)
+        return own + sum(len(found.evidence) for found in self.findings)
 
     @property
     def exactly_disclosed(self) -> list[int]:
@@ -112,13 +124,16 @@ class Audit:
         """Interval widths as shares of the cells' values; inf where not known exactly."""
         size = np.maximum(np.abs(self.problem.value[found.cells]), np.finfo(float).tiny)
         known = found.exact & self.hidden[found.cells]
-        return np.where(known, (found.upper - found.lower) / size, np.inf)
+        # Of an empty cell any width is a share without end.
+        with np.errstate(over="ignore"):
+            return np.where(known, (found.upper - found.lower) / size, np.inf)
 
     def check(self) -> None:
         """Verify the audit from scratch: its evidence, and that its verdict follows from it.
 
         Every sensitive cell is covered on both sides for every attacker, or counts as unchecked.
-        See `Evidence.check`. Adjusted values are their own evidence: they are judged again.
+        See `Evidence.check`, and `InsiderAudit.check` for insiders. Adjusted values are their own
+        evidence: they are judged again.
 
         Raises:
             EvidenceError: Something is claimed that is not shown.
@@ -148,9 +163,29 @@ class Audit:
                     + "; audit again, and do not rely on this one",
                     wrong,
                 )
+        if self.insiders is not None:
+            self._check_insiders(self.insiders)
+
+    def _check_insiders(self, insiders: InsiderAudit) -> None:
+        """Verify what is said of insiders; the findings of readers hold already."""
+        insiders.refuse_strangers(self.problem)
+        if self.adjusted is not None:
+            again = InsiderAudit.of_values(self.problem)
+            insiders.refuse_another_verdict(self.problem, again)
+            return
+        reader = next((found for found in self.findings if found.attacker.is_reader), None)
+        if reader is None:
+            raise EvidenceError(
+                "the audit looks at contributors, but not at readers, and shows nothing; "
+                "audit again",
+                _NO_CELLS,
+            )
+        insiders.check(self.problem, self.knowledge, reader)
 
     def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
         """One row for each attacker and cell: interval, whether exact, whether exposed.
+
+        Insiders have no intervals; what is exposed to them is in `exposures`.
 
         Args:
             backend: `pandas`, `polars` or `pyarrow`; by default a mapping of columns.
@@ -204,6 +239,7 @@ class Audit:
             )
             if len(found.exposures) > 10:
                 lines.append(f"  and {len(found.exposures) - 10} more")
+        lines.extend(self._about_insiders())
         if self.exactly_disclosed:
             lines.append(
                 "can be computed exactly although not published: "
@@ -223,13 +259,47 @@ class Audit:
         }
         if unasked:
             lines.append(f"not checked (stopped early): {problem.name_cells(sorted(unasked))}")
-        unclear = [cell for cell in self.unchecked if cell not in unasked]
+        undecided = {cell for found in self.findings for cell in found.undecided}
+        unclear = sorted(undecided - unasked)
         if unclear:
             lines.append(
                 f"no verdict (no answer passed the check): {problem.name_cells(unclear)}; look for "
                 "extreme magnitudes among the bounds"
             )
         return "\n".join(lines)
+
+    def _about_insiders(self) -> list[str]:
+        """What the summary says of insiders."""
+        if self.problem.insiders is None:
+            return []
+        if self.insiders is None:
+            return ["contributors who know their own figures: not looked at"]
+        found = self.insiders
+        together = f", up to {found.coalition} together" if found.coalition > 1 else ""
+        start = (
+            f"{found.count} contributor{'s' * (found.count != 1)} who know their own "
+            f"figures{together}: "
+        )
+        if self.adjusted is not None:
+            return [start + "they learn no more than these from adjusted values"]
+        exposed = len({exposure.cell for exposure in found.exposures})
+        lines = [
+            start + f"{exposed} exposed, {found.pairs} pair{'s' * (found.pairs != 1)} of a level "
+            "and a contributor looked at apart from readers"
+        ]
+        lines.extend(
+            f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level to "
+            f"{exposure.attacker}"
+            for exposure in found.exposures[:10]
+        )
+        if len(found.exposures) > 10:
+            lines.append(f"  and {len(found.exposures) - 10} more")
+        if found.undecided:
+            lines.append(
+                f"  no verdict against them: {self.problem.name_cells(found.undecided)}; audit "
+                "again with more time"
+            )
+        return lines
 
     def __repr__(self) -> str:
         state = "safe" if self.safe else f"{len(self.exposed_cells)} exposed"
@@ -243,6 +313,7 @@ def audit(
     cells: CellChoice = "suppressed",
     exact: bool = True,
     attackers: Sequence[Attacker] = (),
+    insiders: bool = True,
     executor: Executor | None = None,
     observer: Observer | None = None,
     structure: Structure | None = None,
@@ -264,6 +335,8 @@ def audit(
             are known to be met, which is faster and enough to say safe or not.
         attackers: Who attacks; by default a reader who knows nothing more than the
             publication, the relations and the bounds.
+        insiders: Also look at the contributors of the problem, if it has them (see `Insiders`),
+            each with what it knows and the levels against it. Readers are looked at then, too.
         executor: Runs the work in threads, processes or on a cluster.
         observer: Listens; may stop the audit, which is then not called safe.
         structure: The examined relations, if at hand.
@@ -294,6 +367,9 @@ def audit(
     chosen = _choose(problem, cells, hidden)
     observer = observer or Observer()
     attackers = tuple(attackers) or (Attacker.external(),)
+    faces_insiders = insiders and problem.insiders is not None
+    if faces_insiders and not any(attacker.is_reader for attacker in attackers):
+        attackers = (*attackers, Attacker.external())
     if isinstance(solution, Values) and solution.radius is None:
         observer.on_start("audit", total=len(chosen) * len(attackers))
         found_all = tuple(
@@ -302,7 +378,15 @@ def audit(
         )
         faults = faults_of_values(problem, solution, tolerance)
         observer.on_end()
-        return Audit(problem, knowledge, found_all, hidden, adjusted=solution, faults=faults)
+        return Audit(
+            problem,
+            knowledge,
+            found_all,
+            hidden,
+            adjusted=solution,
+            faults=faults,
+            insiders=InsiderAudit.of_values(problem) if faces_insiders else None,
+        )
     structure = structure or Structure.of(problem)
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
@@ -329,6 +413,19 @@ def audit(
             )
         )
         done += 2 * len(chosen)
+    found_insiders = None
+    if faces_insiders:
+        reader = next(found for found in findings if found.attacker.is_reader)
+        attack = cache(lambda: Attack(problem, knowledge, structure=structure))
+        found_insiders = audit_insiders(
+            problem,
+            knowledge,
+            reader,
+            attack,
+            suggestions,
+            executor=executor,
+            should_stop=observer.should_stop,
+        )
     observer.on_end()
     faults = faults_of_values(problem, solution, tolerance)
     return Audit(
@@ -338,6 +435,7 @@ def audit(
         hidden,
         rounded=solution if isinstance(solution, Values) else None,
         faults=faults,
+        insiders=found_insiders,
     )
 
 
@@ -351,8 +449,6 @@ def findings_of_values(
     """What an attacker learns from adjusted values: no more than it knew before."""
     cells = cells[~attacker.spares(problem)[cells]]
     told = attacker.learn(problem, knowledge)
-    none = sparse.csr_array((0, problem.cell_count))
-    empty = np.zeros(0)
     return AttackerFindings(
         attacker,
         cells,
@@ -360,14 +456,7 @@ def findings_of_values(
         problem.value[cells] + told.up[cells],
         np.zeros(len(cells), bool),
         judge_values(problem, values, attacker, cells),
-        Evidence(
-            np.zeros(0, np.int64),
-            np.zeros(0, np.int64),
-            empty,
-            none,
-            empty,
-            sparse.csr_array((0, problem.relation_count)),
-        ),
+        Evidence.none(problem),
     )
 
 
@@ -461,6 +550,6 @@ def _attack(
         executor=executor,
         progress=progress,
     )
-    rooms = Rooms.of(problem, knowledge, attacker, requests.cells, requests.sides)
-    evidence = Evidence.of(requests, mended(problem, rooms, reaches))
+    capacities = Capacities.of(problem, knowledge, attacker, requests.cells, requests.sides)
+    evidence = Evidence.of(requests, mended(problem, capacities, reaches))
     return AttackerFindings.of(problem, attacker, evidence, cells)

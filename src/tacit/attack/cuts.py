@@ -1,6 +1,6 @@
 """Protection cuts: what a solution must pay so that the attacker does not come too close.
 
-Any row multipliers g give a valid cut (paper 002, (3.12) and (3.15)). With d = e_s - A'g,
+Any row multipliers g give a valid cut [KarlssonOlsson2015, (3.12) and (3.15)]. With d = e_s - A'g,
 
     sum over cells of (d+ up + d- down) y  >=  upper level of s,
 
@@ -13,7 +13,7 @@ violated cut with coefficients cut off at the level whenever there is one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from scipy import sparse
 
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Requests, SparseRows
+from tacit.attack.reach import Requests, SparseRows, within
 from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
@@ -68,32 +68,6 @@ class Cuts:
         return Cuts(
             sparse.csr_array(self.coefficients[index]), self.cells[index], self.sides[index]
         )
-
-
-@dataclass(frozen=True, eq=False)
-class IntervalCuts:
-    """Inequalities `rise (upper - a) + fall (a - lower) >= level` for published intervals.
-
-    Attributes:
-        rise: Coefficients of the room above the true values.
-        fall: Coefficients of the room below.
-        level: Right-hand sides.
-        cells: The sensitive cell that each cut protects.
-        sides: 1 for its upper level, -1 for its lower, 0 for its sliding level.
-    """
-
-    rise: sparse.csr_array[Any, Any]
-    fall: sparse.csr_array[Any, Any]
-    level: Floats
-    cells: Integers
-    sides: Integers
-
-    def __len__(self) -> int:
-        return len(self.cells)
-
-    def violation(self, up: Floats, down: Floats) -> Floats:
-        """By how much the room left misses each cut; positive means violated."""
-        return np.asarray(self.level - self.rise @ up - self.fall @ down)
 
 
 class Separator:
@@ -150,7 +124,7 @@ class Separator:
         asked = self._asked & (self.problem.sliding_level > 0)
         return self.problem.sensitive[asked], self.problem.sliding_level[asked]
 
-    def own_room(self, cell: int) -> tuple[float, float]:
+    def own_capacity(self, cell: int) -> tuple[float, float]:
         """How far a cell may rise and fall while it is itself attacked."""
         return float(self._own_up[cell]), float(self._own_down[cell])
 
@@ -160,7 +134,8 @@ class Separator:
         Args:
             y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
             requests: Cells, sides and levels to look at; by default all of the problem's,
-                sliding levels included.
+                sliding levels included. Cells that are limited in a request contribute to its
+                cut no more than that.
             ceiling: The share of the level at which capacities of cells that are not fully
                 suppressed are cut off. Below 1 other cuts come into view: those in which
                 fully suppressed cells already provide most of the level.
@@ -169,14 +144,42 @@ class Separator:
         y[self.problem.sensitive] = 1.0
         asked = self.requests() if requests is None else requests
         found: list[tuple[SparseRow, int, int]] = []
-        for number, cells, d in self._multipliers(
-            asked, self.up, self.down, asked.targets * ceiling, y
-        ):
-            charge = self._charge(cells, d, float(asked.targets[number]))
+        for number, cells, d in self._multipliers(asked, asked.targets * ceiling, y):
+            charge = self._charge(cells, d, float(asked.targets[number]), asked, number)
             rows = self._strengthened(cells, charge, y)
             found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
         if requests is None:
-            found += self._sliding_cuts(y)
+            cells, levels = self.sliding()
+            found += self._sliding_cuts(y, Requests(cells, np.ones(len(cells), np.int64), levels))
+        return self._violated(found, y)
+
+    def _charge(
+        self, cells: Integers, d: Floats, level: float, requests: Requests, number: int
+    ) -> Floats:
+        """What each cell can contribute to the level of a request, as a share of it."""
+        capacity = np.where(d > 0, self.up[cells], self.down[cells])
+        if requests.limits is not None:
+            same = np.full(len(cells), number)
+            capacity = np.minimum(capacity, requests.limits.at(same, cells, d > 0))
+        capacity = capacity / level
+        # No strengthened cut distinguishes more than this from infinity.
+        return np.abs(d) * np.minimum(capacity, 1e6)
+
+    def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
+        return strengthened(cells, charge, y[cells], self._always[cells])
+
+    def sliding_cuts(self, y: Floats, requests: Requests) -> Cuts:
+        """Violated cuts for sliding levels, of which those of one attacker may differ from others'.
+
+        Args:
+            y: How far each cell is suppressed, from 0 to 1; sensitive cells count as 1.
+            requests: Cells with their sliding levels as targets; sides do not matter.
+        """
+        y = np.clip(y, 0.0, 1.0)
+        y[self.problem.sensitive] = 1.0
+        return self._violated(self._sliding_cuts(y, requests), y)
+
+    def _violated(self, found: list[tuple[SparseRow, int, int]], y: Floats) -> Cuts:
         matrix = SparseRows(len(found), self.problem.cell_count)
         for number, ((cells, coefficients), _, _) in enumerate(found):
             matrix.put(number, cells, coefficients)
@@ -187,87 +190,52 @@ class Separator:
         )
         return cuts.take(cuts.violation(y) > VIOLATION)
 
-    def _charge(self, cells: Integers, d: Floats, level: float) -> Floats:
-        """What each cell can contribute to the level, as a share of it."""
-        room = np.where(d > 0, self.up[cells], self.down[cells]) / level
-        # No strengthened cut distinguishes more than this from infinity.
-        return np.abs(d) * np.minimum(room, 1e6)
-
-    def _strengthened(self, cells: Integers, charge: Floats, y: Floats) -> list[SparseRow]:
-        return strengthened(cells, charge, y[cells], self._always[cells])
-
-    def _sliding_cuts(self, y: Floats) -> list[tuple[SparseRow, int, int]]:
-        """Cuts for sliding levels: what both sides charge together (3.16)."""
+    def _sliding_cuts(self, y: Floats, asked: Requests) -> list[tuple[SparseRow, int, int]]:
+        """Cuts for sliding levels: what both sides charge together [KarlssonOlsson2015, (3.16)]."""
         found: list[tuple[SparseRow, int, int]] = []
-        for cell, level in zip(*(each.tolist() for each in self.sliding()), strict=True):
-            rise, fall = self.own_room(cell)
-            own = (min(rise, level), min(fall, level))
-            pair = Requests.both_sides(np.array([cell]), own[0], own[1])
-            pair = pair.positive()
+        for place in range(len(asked)):
+            cell, level = int(asked.cells[place]), float(asked.targets[place])
+            limits = None if asked.limits is None else asked.limits.take(np.array([place]))
+            either = Requests.both_sides(np.array([cell]), level, level, limits)
+            capacity = np.array(self.own_capacity(cell))
+            if limits is not None:
+                here = np.zeros(2, np.int64)
+                capacity = np.minimum(
+                    capacity, limits.at(here, np.full(2, cell), np.array([True, False]))
+                )
+            own = np.minimum(capacity, level)
+            pair = replace(either, targets=own).positive()
             charge = np.zeros(self.problem.cell_count)
             settled = own[0] + own[1]
             caps = np.full(len(pair), level)
-            for number, cells, d in self._multipliers(pair, self.up, self.down, caps, y):
-                charge[cells] += self._charge(cells, d, level)
+            for number, cells, d in self._multipliers(pair, caps, y):
+                charge[cells] += self._charge(cells, d, level, pair, number)
                 # The other side gets as far as the cell's own bound: count it as that.
                 settled -= own[0] if pair.sides[number] > 0 else own[1]
             rest = 1.0 - settled / level
-            if charge.any() and rest > 0:
+            # Without any cell to charge this says that the level is out of reach.
+            if rest > VIOLATION:
                 cells = np.flatnonzero(charge)
                 rows = self._strengthened(cells, charge[cells] / rest, y)
                 found += [(row, cell, 0) for row in rows]
         return found
 
-    def interval_cuts(
-        self, up: Floats, down: Floats, requests: Requests | None = None
-    ) -> IntervalCuts:
-        """Violated cuts for published intervals.
-
-        Args:
-            up: Room above the true value in each published interval.
-            down: Room below.
-            requests: Cells, sides and levels to look at; by default all of the problem's.
-        """
-        asked = self.requests() if requests is None else requests
-        ones = np.ones(len(up))
-        found = [
-            (cells, d, number)
-            for number, cells, d in self._multipliers(asked, up, down, asked.targets, ones)
-        ]
-        # The published interval of the cell itself must hold the level, too.
-        own = np.where(asked.sides > 0, up[asked.cells], down[asked.cells])
-        found += [
-            (asked.cells[[number]], asked.sides[[number]].astype(np.float64), number)
-            for number in np.flatnonzero(own < asked.targets * (1 - VIOLATION)).tolist()
-        ]
-        numbers = np.array([number for _, _, number in found], np.int64)
-        rise = SparseRows(len(found), self.problem.cell_count)
-        fall = SparseRows(len(found), self.problem.cell_count)
-        for row, (cells, d, _) in enumerate(found):
-            rise.put(row, cells, np.maximum(d, 0.0))
-            fall.put(row, cells, np.maximum(-d, 0.0))
-        return IntervalCuts(
-            rise.matrix(),
-            fall.matrix(),
-            asked.targets[numbers],
-            asked.cells[numbers],
-            asked.sides[numbers],
-        )
-
     def _multipliers(
-        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+        self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """For each request that misses its target its number, and cells with d = e_s - A'g."""
         in_network = self.structure.in_network[requests.cells]
         flows = np.flatnonzero(in_network)
         if len(flows):
             part = requests.take(flows)
-            for number, cells, d in self._cut_arcs(part, up, down, caps[flows], share):
+            for number, cells, d in self._cut_arcs(part, caps[flows], share):
                 yield int(flows[number]), cells, d
         others = np.flatnonzero(~in_network)
         if len(others):
             part = requests.take(others)
-            for number, g in self._linear.multipliers(part, up, down, caps[others], share):
+            for number, g in self._linear.multipliers(
+                part, self.up, self.down, caps[others], share
+            ):
                 d = self._reduced(g, int(part.cells[number]), int(part.sides[number]))
                 cells = np.flatnonzero(d)
                 yield int(others[number]), cells, d[cells]
@@ -283,7 +251,7 @@ class Separator:
         return np.asarray(d)
 
     def _cut_arcs(
-        self, requests: Requests, up: Floats, down: Floats, caps: Floats, share: Floats
+        self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """In networks d is 1 on arcs that leave a minimum cut, -1 on arcs that enter it."""
         from tacit.attack.flow import maximum_flows
@@ -292,6 +260,7 @@ class Separator:
         assert network is not None
         cells = np.flatnonzero(self.structure.in_network)
         arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
+        limits = requests.limits
         # Arcs that carry nothing slow the search for paths down; the asked arcs must be there.
         carrying = share[cells] > 0
         carrying[arc] = True
@@ -299,6 +268,10 @@ class Separator:
         part = network.restricted(arcs)
         place = np.cumsum(carrying)[arc] - 1
         inner = cells[arcs]
+        if limits is not None:
+            number = np.full(len(self.up), -1, np.int64)
+            number[inner] = np.arange(len(inner))
+            limits = limits.numbered_by(number)
         targets = requests.targets * (1 - VIOLATION)
         for start in range(0, len(requests), _FLOWS_AT_ONCE):
             some = slice(start, start + _FLOWS_AT_ONCE)
@@ -307,14 +280,15 @@ class Separator:
                 part.link,
                 part.tail,
                 part.head,
-                up[inner],
-                down[inner],
+                self.up[inner],
+                self.down[inner],
                 place[some],
                 requests.sides[some],
                 targets[some],
                 caps[some],
                 share[inner],
                 share[inner] > _FULLY,
+                None if limits is None else limits.take(some),
             )
             for position in np.flatnonzero(amount < targets[some]).tolist():
                 inside = cut[position].astype(np.int8)
@@ -373,8 +347,12 @@ class _LinearSeparator:
                 # The cell cannot move at all: no relation needs to be charged.
                 yield number, np.zeros(self._structure.A.shape[0])
                 continue
-            lower = -np.minimum(down, np.where(full, np.inf, cap)) * share / level
-            upper = np.minimum(up, np.where(full, np.inf, cap)) * share / level
+            limited, rise, fall = requests.limited(number)
+            inside = where[limited] >= 0
+            here = (where[limited[inside]], rise[inside], fall[inside])
+            above, below = within(up, down, here)
+            lower = -np.minimum(below, np.where(full, np.inf, cap)) * share / level
+            upper = np.minimum(above, np.where(full, np.inf, cap)) * share / level
             np.maximum(lower, -1e3, out=lower)
             np.minimum(upper, 1e3, out=upper)
             lower[column], upper[column] = -np.inf, np.inf

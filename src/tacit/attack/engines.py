@@ -19,10 +19,12 @@ from tacit.attack.network import Network
 from tacit.attack.reach import (
     GAP_TOLERANCE,
     TOLERANCE,
+    Limited,
     Reaches,
     Requests,
     SparseRows,
     charges,
+    within,
 )
 from tacit.attack.shrink import Component
 from tacit.errors import SolverError
@@ -33,6 +35,8 @@ SolverFactory = Callable[..., LinearSolver]
 
 _LARGE = 1000
 """From this number of cells on, deviations in which little moves are looked for first."""
+_FURTHEST = 1000.0
+"""A deviation shows nothing of a cell that moves less than other cells do, divided by this."""
 _VAST = 10_000
 """From this number of cells on, these are looked for among the cells nearby."""
 
@@ -46,6 +50,8 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
     wanted = np.minimum(requests.targets, own)
     # A flow above the sum of all finite capacities can only be one without end.
     capacities = np.concatenate([up, down])
+    if requests.limits is not None:
+        capacities = np.concatenate([capacities, requests.limits.up, requests.limits.down])
     ceiling = 1.0 + 2.0 * float(capacities[np.isfinite(capacities)].sum())
     amount, pointer, arcs, moves, cut = maximum_flows(
         network.first,
@@ -60,6 +66,7 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
         np.full(len(requests), np.inf),
         np.ones(len(up)),
         np.zeros(len(up), bool),
+        requests.limits,
     )
     endless = (amount >= ceiling) & (wanted > ceiling)
     deviations = SparseRows(len(requests), len(up))
@@ -108,7 +115,8 @@ def _put_rays(
         np.where(np.isinf(component.down), 1.0, 0.0),
     )
     ones = np.ones(len(endless))
-    asked = Requests(requests.cells[endless], requests.sides[endless], ones, ones)
+    limits = None if requests.limits is None else requests.limits.take(endless).unbounded()
+    asked = Requests(requests.cells[endless], requests.sides[endless], ones, ones, limits)
     rays = sparse.coo_array(flow_reaches(unbounded, network, asked).deviations)
     far = np.where(np.isinf(wanted), 1.0, wanted)[endless]
     deviations.put_many(endless[rays.row], rays.col.astype(np.int64), rays.data * far[rays.row])
@@ -133,6 +141,7 @@ class LinearEngine:
         self._magnitude = abs(component.A)
         self._model = self._build()
         self._asked: int | None = None
+        self._changed = np.zeros(0, np.int64)
         self._nearby: Nearby | None = None
         self._least_moves: LeastMoves | None = None
 
@@ -172,15 +181,16 @@ class LinearEngine:
             target = float(requests.targets[number])
             # Further than the target nobody needs to know: fewer steps for the solver.
             own = min(float(capacity[number]), target)
+            limited = requests.limited(number)
             small: Floats | None = None
             proven: float | None
             if is_large and target <= own < np.inf and failures <= 5 + successes:
-                small = self._small(cell, side, target)
+                small = self._small(cell, side, target, limited)
                 successes, failures = successes + (small is not None), failures + (small is None)
             if small is not None:
                 x, g, proven = small, relations[:0].astype(np.float64), np.inf
             else:
-                x, g, proven = self._solve(cell, side, target, own, cold)
+                x, g, proven = self._solve(cell, side, target, own, limited, cold)
                 cold = False
             # A cell that stays where it is may be said to go the wrong way by a last digit.
             amount[number] = np.inf if proven is None else max(side * float(x[cell]), 0.0)
@@ -197,14 +207,14 @@ class LinearEngine:
                 deviations.put(int(other), everyone, witness)
         return Reaches(amount, limit, deviations.matrix(), multipliers.matrix())
 
-    def _small(self, cell: int, side: int, target: float) -> Floats | None:
+    def _small(self, cell: int, side: int, target: float, limited: Limited) -> Floats | None:
         """A deviation in which little moves and that reaches the target, if one is found."""
         component = self._component
         if len(component.up) < _VAST:
-            return self._least().deviation(cell, side, target)
+            return self._least().deviation(cell, side, target, limited)
         if self._nearby is None:
             self._nearby = Nearby(component.A, component.up, component.down, self._solver)
-        found = self._nearby.deviation(cell, side, target)
+        found = self._nearby.deviation(cell, side, target, limited=limited)
         if found is None:
             return None
         x = np.zeros(len(component.up))
@@ -224,24 +234,31 @@ class LinearEngine:
         found: list[tuple[int, Floats]] = []
         for direction in (1.0, -1.0):
             y = direction * x
-            stretch = self._room(y)
+            stretch = self._longest(y)
             if not np.isfinite(stretch) or stretch <= 0:
                 continue
             y = y * stretch
             moved = requests.sides * y[requests.cells]
-            for other in np.flatnonzero(open_requests & (moved >= requests.targets)):
+            # Where others move very much further, rounding leaves little to rely on.
+            fair = moved * _FURTHEST >= np.abs(y).max(initial=0.0)
+            shown = np.flatnonzero(open_requests & fair & (moved >= requests.targets))
+            if requests.limits is not None and len(shown):
+                only = sparse.csr_array(y[None, :])
+                limits = requests.limits.take(shown)
+                shown = shown[limits.kept(only, np.zeros(len(shown), np.int64))]
+            for other in shown:
                 open_requests[other] = False
                 found.append((int(other), y))
         return found
 
-    def _room(self, x: Floats) -> float:
+    def _longest(self, x: Floats) -> float:
         """The largest factor by which x may be multiplied within the bounds."""
         up, down = self._component.up, self._component.down
         capacity = np.where(x > 0, up, down)[x != 0]
         return float(np.min(capacity / np.abs(x[x != 0]), initial=np.inf))
 
     def _solve(
-        self, cell: int, side: int, target: float, own: float, cold: bool
+        self, cell: int, side: int, target: float, own: float, limited: Limited, cold: bool
     ) -> tuple[Floats, Floats, float | None]:
         """Move one cell as far as possible; a limit of None means without end."""
         attempts: list[tuple[bool, bool, Strategy]] = [
@@ -249,27 +266,29 @@ class LinearEngine:
             (False, True, "primal"),
             (True, True, "dual"),
         ]
+        up, down = self._bounds(cell, side, own, limited)
+        changed = np.append(limited[0], cell)
         for rebuild, from_cold, strategy in attempts:
             if rebuild:
                 self._scale = self._smallest
                 self._model = self._build()
-                self._asked = None
+                self._asked, self._changed = None, self._changed[:0]
             try:
-                self._ask(cell, side, own)
+                self._ask(cell, side, changed, up, down)
                 solution = self._model.solve(cold=from_cold, strategy=strategy)
             except SolverError:
                 continue
             if solution.status == "unbounded" and np.isinf(own):
-                ray = self._ray(cell, side)
+                ray = self._ray(cell, side, up, down)
                 if ray is not None:
                     return ray, np.zeros(0), None
                 continue
-            answer = self._checked(solution, cell, side, target, own)
+            answer = self._checked(solution, cell, side, target, up, down)
             if answer is not None:
                 return answer
         if 0 < target <= own < np.inf:
             # In units of the target, and with no cell moving further than it must.
-            least = self._least().deviation(cell, side, target)
+            least = self._least().deviation(cell, side, target, limited)
             if least is not None:
                 return least, np.zeros(0), np.inf
         raise SolverError(
@@ -278,28 +297,38 @@ class LinearEngine:
             "the bounds"
         )
 
-    def _ask(self, cell: int, side: int, own: float) -> None:
-        """Turn the model from the cell asked before to this one."""
-        up, down = self._component.up, self._component.down
-        if self._asked is not None and self._asked != cell:
-            last = np.array([self._asked])
-            self._model.set_cost(last, np.zeros(1))
-            self._model.set_bounds(last, -down[last] / self._scale, up[last] / self._scale)
-        here = np.array([cell])
-        self._model.set_cost(here, np.array([-float(side)]))
-        lower, upper = self._bounds(cell, side, own)
-        self._model.set_bounds(
-            here, np.array([-lower]) / self._scale, np.array([upper]) / self._scale
-        )
-        self._asked = cell
+    def _ask(self, cell: int, side: int, changed: Integers, up: Floats, down: Floats) -> None:
+        """Turn the model from the cell asked before to this one.
 
-    def _bounds(self, cell: int, side: int, own: float) -> tuple[float, float]:
-        """How far the asked cell may fall and rise."""
-        down, up = float(self._component.down[cell]), float(self._component.up[cell])
-        return (down, own) if side > 0 else (own, up)
+        Args:
+            cell: The cell to move.
+            side: Where to.
+            changed: Cells whose bounds are not those of the component.
+            up: How far each cell may rise.
+            down: How far each cell may fall.
+        """
+        if self._asked is not None and self._asked != cell:
+            self._model.set_cost(np.array([self._asked]), np.zeros(1))
+        self._model.set_cost(np.array([cell]), np.array([-float(side)]))
+        self._asked = cell
+        columns = np.union1d(self._changed, changed)
+        self._model.set_bounds(columns, -down[columns] / self._scale, up[columns] / self._scale)
+        self._changed = changed
+
+    def _bounds(self, cell: int, side: int, own: float, limited: Limited) -> tuple[Floats, Floats]:
+        """How far each cell may rise and fall while one of them is asked."""
+        up, down = within(self._component.up, self._component.down, limited)
+        (up if side > 0 else down)[cell] = own
+        return up, down
 
     def _checked(
-        self, solution: LinearSolution, cell: int, side: int, target: float, own: float
+        self,
+        solution: LinearSolution,
+        cell: int,
+        side: int,
+        target: float,
+        up: Floats,
+        down: Floats,
     ) -> tuple[Floats, Floats, float] | None:
         """The answer if it withstands recomputation, else None."""
         component = self._component
@@ -307,12 +336,10 @@ class LinearEngine:
         x = solution.x * self._scale
         if solution.status != "optimal" or len(x) != n or not np.isfinite(x).all():
             return None
-        up, down = component.up.copy(), component.down.copy()
-        down[cell], up[cell] = self._bounds(cell, side, own)
         x = np.clip(x, -down, up)
         terms = self._magnitude @ np.abs(x)
         off = np.abs(component.A @ x)
-        # Below this share of the smallest room everything is rounding.
+        # Below this share of the smallest capacity everything is rounding.
         noise = TOLERANCE * self._smallest
         if not (off <= TOLERANCE * terms + noise).all():
             return None
@@ -331,14 +358,12 @@ class LinearEngine:
             return None
         return x, g, proven
 
-    def _ray(self, cell: int, side: int) -> Floats | None:
+    def _ray(self, cell: int, side: int, up: Floats, down: Floats) -> Floats | None:
         """A direction without end for the cell: only cells without bound move along it."""
         component = self._component
         zeros = np.zeros(component.A.shape[0])
-        lower = np.where(np.isinf(component.down), -1.0, 0.0)
-        upper = np.where(np.isinf(component.up), 1.0, 0.0)
-        # The asked cell may have more room while it is asked.
-        lower[cell], upper[cell] = (lower[cell], 1.0) if side > 0 else (-1.0, upper[cell])
+        lower = np.where(np.isinf(down), -1.0, 0.0)
+        upper = np.where(np.isinf(up), 1.0, 0.0)
         model = self._solver(
             component.A, row_lower=zeros, row_upper=zeros, lower=lower, upper=upper
         )
@@ -361,7 +386,7 @@ def dual_limit(
     up: Floats,
     down: Floats,
 ) -> float:
-    """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g (3.10)."""
+    """The bound that row multipliers prove: sum of d+ up + d- down with d = e_s - A'g."""
     d = -(columns.T @ g)
     d[cell] += side
     return float(charges(d, np.where(d > 0, up, down)).sum())

@@ -2,7 +2,8 @@
 
 That a cell is safe is shown by a consistent table that reaches its protection level. That it
 is exposed, or that an interval is exact, is shown by row multipliers g: with d = e_s - A'g no
-consistent table moves the cell by more than the sum of d+ up + d- down (paper 002, (3.10)).
+consistent table moves the cell by more than the sum of d+ up + d- down
+[KarlssonOlsson2015, (3.10)].
 
 Numbers are rounded, so that no table is exactly consistent. What it misses is therefore counted,
 in units of cells: its residuals in all relations, what it exceeds the bounds by, and what it falls
@@ -13,6 +14,7 @@ max|g| times that sum: a claim that passes is true up to the tolerance.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +23,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches, Requests
+from tacit.attack.reach import Limits, Reaches, Requests
 from tacit.errors import TacitError
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.tolerances import EVIDENCE
@@ -49,7 +51,7 @@ class EvidenceError(TacitError):
 
 
 @dataclass(frozen=True, eq=False)
-class Rooms:
+class Capacities:
     """How far cells may move in each of several claims.
 
     Attributes:
@@ -58,6 +60,7 @@ class Rooms:
         cells: The cell of each claim.
         sides: Its side.
         own: How far the cell of each claim may itself move to its side.
+        limits: Cells that may move less far in some of the claims; None if there are none.
     """
 
     up: Floats
@@ -65,6 +68,7 @@ class Rooms:
     cells: Integers
     sides: Integers
     own: Floats
+    limits: Limits | None = None
 
     @classmethod
     def of(
@@ -74,8 +78,9 @@ class Rooms:
         attacker: Attacker,
         cells: Integers,
         sides: Integers,
-    ) -> Rooms:
-        """The rooms that an attacker leaves.
+        limits: Limits | None = None,
+    ) -> Capacities:
+        """The capacities that an attacker leaves.
 
         Args:
             problem: The true table.
@@ -83,23 +88,29 @@ class Rooms:
             attacker: Who is attacking.
             cells: The cell of each claim.
             sides: Its side.
+            limits: Cells that may move less far in some of the claims.
         """
         told = attacker.learn(problem, knowledge)
         raised = sides > 0
         alone = np.where(raised, told.up[cells], told.down[cells])
         free = np.where(raised, knowledge.up[cells], knowledge.down[cells])
         own = np.where(attacker.reopened(problem)[cells], free, alone)
-        return cls(told.up, told.down, cells, sides, own)
+        return cls(told.up, told.down, cells, sides, own, limits)
 
-    def take(self, claims: Any) -> Rooms:
-        """The rooms of some of the claims."""
-        return Rooms(self.up, self.down, self.cells[claims], self.sides[claims], self.own[claims])
+    def take(self, claims: Any) -> Capacities:
+        """The capacities of some of the claims."""
+        limits = None if self.limits is None else self.limits.take(claims)
+        own = self.own[claims]
+        return Capacities(self.up, self.down, self.cells[claims], self.sides[claims], own, limits)
 
     def at(self, claim: npt.NDArray[Any], cell: npt.NDArray[Any], rises: Booleans) -> Floats:
-        """The room of cells in claims, upwards where they rise and else downwards."""
-        room = np.where(rises, self.up[cell], self.down[cell])
+        """The capacity of cells in claims, upwards where they rise and else downwards."""
+        capacity = np.where(rises, self.up[cell], self.down[cell])
         asked = (cell == self.cells[claim]) & (rises == (self.sides[claim] > 0))
-        return np.asarray(np.where(asked, self.own[claim], room))
+        capacity = np.where(asked, self.own[claim], capacity)
+        if self.limits is not None:
+            capacity = np.minimum(capacity, self.limits.at(claim, cell, rises))
+        return np.asarray(capacity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +146,26 @@ class Evidence:
             sparse.csr_array(reaches.multipliers[told]),
         )
 
+    @classmethod
+    def none(cls, problem: Problem) -> Evidence:
+        """No claims about a table."""
+        numbers, amounts = np.zeros(0, np.int64), np.zeros(0)
+        deviations = sparse.csr_array((0, problem.cell_count))
+        multipliers = sparse.csr_array((0, problem.relation_count))
+        return cls(numbers, numbers, amounts, deviations, amounts, multipliers)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Evidence]) -> Evidence:
+        """Several lists of claims as one."""
+        return cls(
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.sides for part in parts]),
+            np.concatenate([part.amount for part in parts]),
+            sparse.csr_array(sparse.vstack([part.deviations for part in parts])),
+            np.concatenate([part.limit for part in parts]),
+            sparse.csr_array(sparse.vstack([part.multipliers for part in parts])),
+        )
+
     def __len__(self) -> int:
         return len(self.cells)
 
@@ -144,6 +175,7 @@ class Evidence:
         knowledge: Knowledge,
         attacker: Attacker | None = None,
         *,
+        limits: Limits | None = None,
         tolerance: float = EVIDENCE_TOLERANCE,
     ) -> None:
         """Verify every claim from scratch.
@@ -152,13 +184,18 @@ class Evidence:
             problem: The true table.
             knowledge: What everyone knows from the publication.
             attacker: Who is attacking; by default someone who knows nothing more.
+            limits: Cells that may move less far in some of the claims.
             tolerance: What a claimed table may miss in all, as a share of the claimed amount.
 
         Raises:
             EvidenceError: Some claim does not hold.
         """
         refused = self.refused(
-            problem, knowledge, attacker or Attacker.external(), tolerance=tolerance
+            problem,
+            knowledge,
+            attacker or Attacker.external(),
+            limits=limits,
+            tolerance=tolerance,
         )
         if refused.any():
             cells = np.unique(self.cells[refused])
@@ -175,6 +212,7 @@ class Evidence:
         knowledge: Knowledge,
         attacker: Attacker,
         *,
+        limits: Limits | None = None,
         tolerance: float = EVIDENCE_TOLERANCE,
     ) -> Booleans:
         """The claims that are not shown; see `check`."""
@@ -185,13 +223,13 @@ class Evidence:
         is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
         if is_wrong:
             return np.ones(count, bool)
-        rooms = Rooms.of(problem, knowledge, attacker, self.cells, self.sides)
+        capacities = Capacities.of(problem, knowledge, attacker, self.cells, self.sides, limits)
         refused = np.abs(self.sides) != 1
-        refused |= ~tables_hold(problem, rooms, self.amount, self.deviations, tolerance)
+        refused |= ~tables_hold(problem, capacities, self.amount, self.deviations, tolerance)
         # The other way round not-a-number would pass.
         refused |= ~(self.limit >= self.amount)
         bounded = np.flatnonzero(self.limit != np.inf)
-        shown = limits_shown(problem, rooms.take(bounded), self.multipliers[bounded])
+        shown = limits_shown(problem, capacities.take(bounded), self.multipliers[bounded])
         enough = shown <= self.limit[bounded] * (1 + LIMIT_TOLERANCE)
         refused[bounded[~enough]] = True
         return np.asarray(refused)
@@ -216,7 +254,7 @@ def entries_of(
 
 def tables_hold(
     problem: Problem,
-    rooms: Rooms,
+    capacities: Capacities,
     amount: Floats,
     deviations: sparse.csr_array[Any, Any],
     tolerance: float = EVIDENCE_TOLERANCE,
@@ -225,7 +263,7 @@ def tables_hold(
 
     Args:
         problem: The true table.
-        rooms: How far cells may move.
+        capacities: How far cells may move.
         amount: What each claim is to reach; inf for a direction without end.
         deviations: One row per claim.
         tolerance: What they may miss in all, as a share of the amount; of a direction, as a share
@@ -234,18 +272,18 @@ def tables_hold(
     x, row, wrong = entries_of(deviations)
     count = len(amount)
     endless = np.isinf(amount)
-    is_own = x.indices == rooms.cells[row]
+    is_own = x.indices == capacities.cells[row]
     own = np.bincount(row[is_own], x.data[is_own], minlength=count)
-    reached = own * rooms.sides
+    reached = own * capacities.sides
     wrong |= endless & ~(reached > 0)
     goal = np.where(endless, reached, amount)
 
-    room = rooms.at(row, x.indices, x.data > 0)
+    capacity = capacities.at(row, x.indices, x.data > 0)
     size = np.abs(x.data)
     # A published cell does not move at all; along a direction without end, no cell with a bound.
-    barred = (size > 0) & np.where(endless[row], np.isfinite(room), room == 0)
+    barred = (size > 0) & np.where(endless[row], np.isfinite(capacity), capacity == 0)
     wrong[row[barred]] = True
-    beyond = np.maximum(size - room, 0.0)
+    beyond = np.maximum(size - capacity, 0.0)
     missed = np.maximum(goal - reached, 0.0)
     missed += np.bincount(row, np.where(np.isfinite(beyond), beyond, 0.0), minlength=count)
 
@@ -272,7 +310,9 @@ def _smallest_coefficients(A: sparse.csr_array[Any, Any]) -> Floats:
     return np.where(np.isfinite(smallest), smallest, 1.0)
 
 
-def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[Any, Any]) -> Floats:
+def limits_shown(
+    problem: Problem, capacities: Capacities, multipliers: sparse.csr_array[Any, Any]
+) -> Floats:
     """How far cells move at most, as row multipliers prove; inf where they prove nothing.
 
     What rounding may have done to the reduced costs d is charged for: multipliers so large that
@@ -280,21 +320,23 @@ def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[A
 
     Args:
         problem: The true table.
-        rooms: How far cells may move.
+        capacities: How far cells may move.
         multipliers: One row per claim.
     """
     g, _, spoilt = entries_of(multipliers)
     A = problem.relations
-    count = len(rooms.cells)
-    at_cell = (np.arange(count), rooms.cells)
-    sided = sparse.csr_array((rooms.sides.astype(np.float64), at_cell), shape=(count, A.shape[1]))
+    count = len(capacities.cells)
+    at_cell = (np.arange(count), capacities.cells)
+    sided = sparse.csr_array(
+        (capacities.sides.astype(np.float64), at_cell), shape=(count, A.shape[1])
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         d, claim, overflown = entries_of(sparse.csr_array(sided - g @ A))
     spoilt |= overflown
-    room = rooms.at(claim, d.indices, d.data > 0)
+    capacity = capacities.at(claim, d.indices, d.data > 0)
     size = np.abs(d.data)
-    open_ended = np.isinf(room) & (size > 0)
-    charge = size * np.where(np.isinf(room), 0.0, room)
+    open_ended = np.isinf(capacity) & (size > 0)
+    charge = size * np.where(np.isinf(capacity), 0.0, capacity)
 
     rounded = np.flatnonzero(~computed_exactly(A, g) & ~spoilt)
     shown = np.zeros(count)
@@ -311,7 +353,10 @@ def limits_shown(problem: Problem, rooms: Rooms, multipliers: sparse.csr_array[A
             open_ended[doubtful] = size[doubtful] > np.asarray(allowed).ravel()
         entry, error_row, _ = entries_of(blur)
         either = np.stack(
-            [rooms.at(rounded[error_row], entry.indices, np.full(entry.nnz, up)) for up in (1, 0)]
+            [
+                capacities.at(rounded[error_row], entry.indices, np.full(entry.nnz, up))
+                for up in (True, False)
+            ]
         )
         either = np.where(np.isinf(either), 0.0, either).max(axis=0)
         shown[rounded] = np.bincount(error_row, entry.data * either, minlength=len(rounded))

@@ -11,9 +11,13 @@ empties an arc exactly.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+
+from tacit.attack.reach import Limits
 
 
 @njit(cache=True, nogil=True)
@@ -131,7 +135,6 @@ def send(
     return min(total, target), touched_count
 
 
-@njit(cache=True, nogil=True)
 def maximum_flows(
     first: npt.NDArray[np.int64],
     link: npt.NDArray[np.int64],
@@ -145,6 +148,7 @@ def maximum_flows(
     caps: npt.NDArray[np.float64],
     share: npt.NDArray[np.float64],
     exempt: npt.NDArray[np.bool_],
+    limits: Limits | None = None,
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.int64],
@@ -167,12 +171,63 @@ def maximum_flows(
         caps: For each request a ceiling on all capacities; inf for none.
         share: The share of each arc's capacity, after the ceiling, that may be used.
         exempt: Arcs that the ceiling does not concern.
+        limits: Arcs with smaller capacities in some of the requests.
 
     Returns:
         The flows reached, at most the targets; pointers, arcs and deviations of the flows in
         sparse form (without the requested arc itself); for each request and node whether the
         node is on the source side of a minimum cut, meaningful where the target was missed.
     """
+    limits = limits or Limits.none(len(cells))
+    found: tuple[Any, Any, Any, Any, Any] = _maximum_flows(
+        first,
+        link,
+        tail,
+        head,
+        up,
+        down,
+        cells,
+        sides,
+        targets,
+        caps,
+        share,
+        exempt,
+        limits.chosen,
+        limits.start,
+        limits.cells,
+        limits.up,
+        limits.down,
+    )
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _maximum_flows(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+    caps: npt.NDArray[np.float64],
+    share: npt.NDArray[np.float64],
+    exempt: npt.NDArray[np.bool_],
+    limited: npt.NDArray[np.int64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arcs: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
+) -> tuple[
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.uint8],
+]:
+    """The compiled part of `maximum_flows`; the lists of limits come as arrays."""
     nodes = len(first) - 1
     arcs = len(tail)
     capacity = np.empty(2 * arcs)
@@ -204,6 +259,16 @@ def maximum_flows(
                 capacity[2 * arc] = min(up[arc], cap) * share[arc]
                 capacity[2 * arc + 1] = min(down[arc], cap) * share[arc]
             residual[:] = capacity
+        begin, end = 0, 0
+        if limited[request] >= 0:
+            begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+        for position in range(begin, end):
+            arc = limit_arcs[position]
+            cap = np.inf if exempt[arc] else last_cap
+            capacity[2 * arc] = min(up[arc], limit_up[position], cap) * share[arc]
+            capacity[2 * arc + 1] = min(down[arc], limit_down[position], cap) * share[arc]
+            residual[2 * arc] = capacity[2 * arc]
+            residual[2 * arc + 1] = capacity[2 * arc + 1]
         value[request], touched_count = send(
             first,
             link,
@@ -243,6 +308,13 @@ def maximum_flows(
                 flow_arc[used] = arc
                 flow_amount[used] = amount
                 used += 1
+        for position in range(begin, end):
+            arc = limit_arcs[position]
+            cap = np.inf if exempt[arc] else last_cap
+            capacity[2 * arc] = min(up[arc], cap) * share[arc]
+            capacity[2 * arc + 1] = min(down[arc], cap) * share[arc]
+            residual[2 * arc] = capacity[2 * arc]
+            residual[2 * arc + 1] = capacity[2 * arc + 1]
         pointer[request + 1] = used
     return value, pointer, flow_arc[:used], flow_amount[:used], cut
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -61,9 +61,9 @@ class Knowledge:
                 f"{problem.name_cells(outside)}",
                 cells=outside,
             )
-        # What is left of two numbers that differ in the last digits is no room.
-        dust = 4 * np.spacing(np.abs(problem.value))
-        return cls(np.where(up > dust, up, 0.0), np.where(down > dust, down, 0.0))
+        # What is left of two numbers that differ in the last digits is rounding noise.
+        noise = 4 * np.spacing(np.abs(problem.value))
+        return cls(np.where(up > noise, up, 0.0), np.where(down > noise, down, 0.0))
 
 
 PublishedAs = Outcome | Solution | Booleans | Integers | Sequence[int]
@@ -113,8 +113,8 @@ class Attacker:
             protection against it. The others are judged without what it knows of that very
             cell: the levels that sensitivity rules ask for already allow for contributors to
             the cell itself.
-        colluding: Cells whose values are known unless the cell itself is attacked: paper 003,
-            (9).
+        colluding: Cells whose values are known unless the cell itself is attacked:
+            [Castro2012, (9)].
     """
 
     name: str = "external"
@@ -174,11 +174,16 @@ class Attacker:
 
     @classmethod
     def all_singletons(cls, problem: Problem) -> Attacker:
-        """All single respondents together against each other cell: the worst case (9), (10)."""
+        """All single respondents together: the worst case [Castro2012, (9) and (10)]."""
         return cls(
             name="all singletons",
             colluding=tuple(np.flatnonzero(problem.singleton >= 0).tolist()),
         )
+
+    @property
+    def is_reader(self) -> bool:
+        """Whether the attacker knows nothing but the publication, the relations and the bounds."""
+        return not (self.known or self.at_least or self.at_most or self.own or self.colluding)
 
     def expect_cells(self, problem: Problem) -> None:
         """Refuse an attacker who knows about cells that a table does not have."""
@@ -222,7 +227,7 @@ class Attacker:
         return mask & ~self.spares(problem)
 
     def ask(self, problem: Problem, knowledge: Knowledge, requests: Requests) -> Requests:
-        """Requests with the room that each asked cell itself has for this attacker."""
+        """Requests with the capacity that each asked cell itself has for this attacker."""
         if not self.colluding and not self.own:
             return requests
         told = self.learn(problem, knowledge)
@@ -230,7 +235,7 @@ class Attacker:
         up = np.where(free, knowledge.up[requests.cells], told.up[requests.cells])
         down = np.where(free, knowledge.down[requests.cells], told.down[requests.cells])
         own = np.where(requests.sides > 0, up, down)
-        return Requests(requests.cells, requests.sides, requests.targets, own)
+        return replace(requests, own=own)
 
 
 def attackers_of(

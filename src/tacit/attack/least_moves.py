@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.reach import TOLERANCE
+from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, within
 from tacit.errors import SolverError
 from tacit.problem import Floats
 from tacit.tolerances import FAR_LEAST_MOVES
@@ -38,9 +38,8 @@ class LeastMoves:
             solver: Makes linear solvers.
         """
         self._A, self._magnitude = A, abs(A)
-        self._room = np.concatenate([up, down])
         self._up, self._down = up, down
-        self._lower, self._upper, self._cost = (np.zeros(len(self._room)) for _ in range(3))
+        self._lower, self._upper, self._cost = (np.zeros(2 * len(up)) for _ in range(3))
         zeros = np.zeros(A.shape[0])
         self._model = solver(
             sparse.csr_array(sparse.hstack([A, -A])),
@@ -50,20 +49,29 @@ class LeastMoves:
             upper=self._upper,
         )
 
-    def deviation(self, cell: int, side: int, target: float) -> Floats | None:
+    def deviation(
+        self, cell: int, side: int, target: float, limited: Limited = NOTHING_LIMITED
+    ) -> Floats | None:
         """How far each cell moves so that the asked one moves by the target.
 
         None if nothing was found, which proves nothing.
+
+        Args:
+            cell: The cell to move.
+            side: 1 to rise, -1 to fall.
+            target: How far.
+            limited: Cells that may move less far than otherwise, for this once.
         """
         count = len(self._up)
-        room = self._room / target
+        up, down = within(self._up, self._down, limited)
+        capacity = np.concatenate([up, down]) / target
         moving, still = (cell, cell + count) if side > 0 else (cell + count, cell)
-        if room[moving] < 1 - TOLERANCE:
+        if capacity[moving] < 1 - TOLERANCE:
             return None
-        lower, upper = np.zeros(2 * count), np.minimum(room, FAR_LEAST_MOVES)
+        lower, upper = np.zeros(2 * count), np.minimum(capacity, FAR_LEAST_MOVES)
         lower[moving], upper[moving], upper[still] = 1.0, 1.0, 0.0
-        # Cells with little room are left alone where others can do.
-        cost = 1.0 / np.clip(room, 1e-3, 1.0)
+        # Cells with little capacity are left alone where others can do.
+        cost = 1.0 / np.clip(capacity, 1e-3, 1.0)
         cost[[moving, still]] = 0.0
         try:
             self._change(lower, upper, cost)
@@ -76,7 +84,7 @@ class LeastMoves:
             return None
         x = solution.x[:count] - solution.x[count:]
         x = np.where(np.abs(x) < 1e-12, 0.0, x) * target
-        x = np.clip(x, -self._down, self._up)
+        x = np.clip(x, -down, up)
         off = np.abs(self._A @ x) > TOLERANCE * (self._magnitude @ np.abs(x))
         if off.any() or side * x[cell] < target * (1 - TOLERANCE):
             return None

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import lsmr
+from scipy.sparse.linalg import lsmr, splu
 
 from tacit.attack.evidence import (
     EVIDENCE_TOLERANCE,
-    Rooms,
+    Capacities,
     entries_of,
     limits_shown,
     tables_hold,
 )
 from tacit.attack.least_moves import LeastMoves
-from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Reaches, SparseRows
+from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Limits, Reaches, SparseRows
 from tacit.clock import check_time
 from tacit.problem import Floats, Integers, Problem, component_labels
 from tacit.solver.highs import HighsModel
@@ -31,37 +31,42 @@ from tacit.solver.highs import HighsModel
 _GOAL = EVIDENCE_TOLERANCE / 10
 """Tables miss no more than this share of their amount once they are mended."""
 _PASSES = 3
+_RIDGE = 1e-10
+"""What is added to the diagonal of normal equations, as a share of its largest entry."""
+_REFINEMENTS = 3
 _GRID = 2.0**16
 """Multipliers are rounded to multiples of 1 / grid."""
 
 
-def mended(problem: Problem, rooms: Rooms, reaches: Reaches) -> Reaches:
+def mended(problem: Problem, capacities: Capacities, reaches: Reaches) -> Reaches:
     """The same answers with tables and multipliers that withstand the check of evidence.
 
     Args:
         problem: The true table.
-        rooms: How far cells may move in each request.
+        capacities: How far cells may move in each request.
         reaches: The answers to the requests.
     """
-    amount, deviations = _mend_tables(problem, rooms, reaches)
-    limit, multipliers = _mend_proofs(problem, rooms, reaches, amount)
+    amount, deviations = _mend_tables(problem, capacities, reaches)
+    limit, multipliers = _mend_proofs(problem, capacities, reaches, amount)
     return Reaches(amount, limit, deviations, multipliers, reaches.answered)
 
 
 def _mend_tables(
-    problem: Problem, rooms: Rooms, reaches: Reaches
+    problem: Problem, capacities: Capacities, reaches: Reaches
 ) -> tuple[Floats, sparse.csr_array[Any, Any]]:
     x, row, _ = entries_of(reaches.deviations)
     endless = np.isinf(reaches.amount)
-    room = rooms.at(row, x.indices, x.data > 0)
-    # Flows cancel and solvers round: what is left of that at a bound, or without room, goes.
-    x.data = np.where(endless[row] & np.isfinite(room), 0.0, np.clip(x.data, -room, room))
+    capacity = capacities.at(row, x.indices, x.data > 0)
+    # Flows cancel and solvers round: what is left of that at a bound, or without capacity, goes.
+    x.data = np.where(
+        endless[row] & np.isfinite(capacity), 0.0, np.clip(x.data, -capacity, capacity)
+    )
     x.eliminate_zeros()
-    amount = _reached(rooms, reaches.amount, x)
-    wrong = np.flatnonzero(~tables_hold(problem, rooms, amount, x, _GOAL))
+    amount = _reached(capacities, reaches.amount, x)
+    wrong = np.flatnonzero(~tables_hold(problem, capacities, amount, x, _GOAL))
     if not len(wrong):
         return amount, x
-    mender = _Mender(problem, rooms)
+    mender = _Mender(problem, capacities)
     rows = SparseRows(*x.shape)
     sound = sparse.coo_array(x)
     kept = ~np.isin(sound.row, wrong)
@@ -81,20 +86,20 @@ def _mend_tables(
     return amount, rows.matrix()
 
 
-def _reached(rooms: Rooms, amount: Floats, x: sparse.csr_array[Any, Any]) -> Floats:
+def _reached(capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any]) -> Floats:
     """What the tables reach, but no more than was said; directions go on without end."""
     row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    own = x.indices == rooms.cells[row]
-    moved = np.bincount(row[own], x.data[own], minlength=x.shape[0]) * rooms.sides
+    own = x.indices == capacities.cells[row]
+    moved = np.bincount(row[own], x.data[own], minlength=x.shape[0]) * capacities.sides
     return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
 
 
 class _Mender:
     """Puts tables right, one after the other."""
 
-    def __init__(self, problem: Problem, rooms: Rooms):
+    def __init__(self, problem: Problem, capacities: Capacities):
         self._problem = problem
-        self._rooms = rooms
+        self._capacities = capacities
         self._columns = sparse.csc_array(problem.relations)
         self._models: dict[int, tuple[Integers, LeastMoves]] = {}
         self._label: Integers | None = None
@@ -102,7 +107,7 @@ class _Mender:
     def mend(
         self, claim: int, amount: float, cells: Integers, moves: Floats
     ) -> tuple[float, Integers, Floats] | None:
-        """Another amount, which may be a hair smaller, and the cells that move, with how far.
+        """Another amount, which may be negligibly smaller, and the cells that move, with how far.
 
         None where no table was found that shows what was said.
         """
@@ -122,8 +127,8 @@ class _Mender:
         self, claim: int, amount: float, cells: Integers, moves: Floats
     ) -> tuple[float, Integers, Floats] | None:
         """The smallest change of cells that move which makes the table add up."""
-        rooms = self._rooms.take(np.array([claim]))
-        own = cells == rooms.cells[0]
+        capacities = self._capacities.take(np.array([claim]))
+        own = cells == capacities.cells[0]
         # In a direction without end the cell itself sets the pace.
         pace = float(np.abs(moves[own]).sum()) if np.isinf(amount) else amount
         A = sparse.csr_array(self._columns[:, cells])
@@ -132,16 +137,16 @@ class _Mender:
         x = moves.copy()
         for attempt in range(_PASSES + 1):
             check_time()
-            size = rooms.at(none, cells, x > 0)
+            size = capacities.at(none, cells, x > 0)
             x = np.where(np.isinf(amount), x, np.clip(x, -size, size))
-            moved = float(x[own].sum()) * float(rooms.sides[0])
+            moved = float(x[own].sum()) * float(capacities.sides[0])
             reached = amount if np.isinf(amount) else min(amount, max(moved, 0.0))
             table = sparse.csr_array((x, (none, cells)), shape=(1, self._problem.cell_count))
             near = reached >= amount * (1 - GAP_TOLERANCE) or np.isinf(amount)
             if (
                 near
                 and reached > 0
-                and tables_hold(self._problem, rooms, np.array([reached]), table, _GOAL).all()
+                and tables_hold(self._problem, capacities, np.array([reached]), table, _GOAL).all()
             ):
                 return reached, cells[x != 0], x[x != 0]
             if attempt == _PASSES or pace <= 0:
@@ -151,18 +156,18 @@ class _Mender:
             if not len(free):
                 return None
             off = np.asarray(A @ x) / pace
-            x[free] -= pace * lsmr(A[:, free], off, atol=1e-15, btol=1e-15)[0]
+            x[free] -= pace * _smallest_change(sparse.csr_array(A[:, free]), off)
         return None
 
     def _least(self, claim: int, target: float) -> tuple[Integers, Floats] | None:
         """Cells and how far they move so that the asked one moves by the target, and no further."""
-        rooms = self._rooms
-        cell, side = int(rooms.cells[claim]), int(rooms.sides[claim])
+        capacities = self._capacities
+        cell, side = int(capacities.cells[claim]), int(capacities.sides[claim])
         if target <= 0:
             return None
         if self._label is None:
-            movable = (rooms.up > 0) | (rooms.down > 0)
-            movable[rooms.cells[rooms.own > 0]] = True
+            movable = (capacities.up > 0) | (capacities.down > 0)
+            movable[capacities.cells[capacities.own > 0]] = True
             label = np.full(len(movable), -1)
             inside = np.flatnonzero(movable)
             label[inside] = component_labels(sparse.csr_array(self._columns[:, inside]))
@@ -170,8 +175,9 @@ class _Mender:
         number = int(self._label[cell])
         if number < 0:
             return None
-        up, down = rooms.up[cell], rooms.down[cell]
-        is_usual = rooms.own[claim] == (up if side > 0 else down)
+        up, down = capacities.up[cell], capacities.down[cell]
+        limited = (capacities.limits or Limits.none(len(capacities.cells))).of(claim)
+        is_usual = capacities.own[claim] == (up if side > 0 else down)
         if is_usual and number in self._models:
             cells, model = self._models[number]
         else:
@@ -179,20 +185,37 @@ class _Mender:
             part = sparse.csr_array(self._columns[:, cells])
             part = sparse.csr_array(part[np.diff(part.indptr) > 0])
             place = int(np.searchsorted(cells, cell))
-            ups, downs = rooms.up[cells], rooms.down[cells]
-            (ups if side > 0 else downs)[place] = rooms.own[claim]
+            ups, downs = capacities.up[cells], capacities.down[cells]
+            (ups if side > 0 else downs)[place] = capacities.own[claim]
             model = LeastMoves(part, ups, downs, HighsModel)
             if is_usual:
                 self._models[number] = cells, model
-        x = model.deviation(int(np.searchsorted(cells, cell)), side, target)
+        _, here, there = np.intersect1d(cells, limited[0], return_indices=True)
+        nearby = (here, limited[1][there], limited[2][there])
+        x = model.deviation(int(np.searchsorted(cells, cell)), side, target, nearby)
         if x is None:
             return None
         moving = np.flatnonzero(x)
         return cells[moving], x[moving]
 
 
+def _smallest_change(A: sparse.csr_array[Any, Any], off: Floats) -> Floats:
+    """The smallest change of cells, by least squares, that makes relations add up.
+
+    Relations may depend on each other: a little is added to the diagonal of the normal equations,
+    and refinement takes away what that changes.
+    """
+    gram = sparse.csc_array(A @ A.T)
+    size = float(gram.diagonal().max(initial=1.0))
+    solver = splu(gram + _RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
+    change = np.zeros(A.shape[1])
+    for _ in range(_REFINEMENTS):
+        change += A.T @ solver.solve(off - A @ change)
+    return change
+
+
 def _mend_proofs(
-    problem: Problem, rooms: Rooms, reaches: Reaches, amount: Floats
+    problem: Problem, capacities: Capacities, reaches: Reaches, amount: Floats
 ) -> tuple[Floats, sparse.csr_array[Any, Any]]:
     """Limits that the multipliers show, whatever rounding does; inf where they show none."""
     limit = reaches.limit.copy()
@@ -203,8 +226,8 @@ def _mend_proofs(
     simple = g.copy()
     nearest = np.rint(g.data * _GRID) / _GRID
     simple.data = np.where(np.abs(nearest - g.data) <= TOLERANCE, nearest, g.data)
-    as_told = limits_shown(problem, rooms.take(bounded), g[bounded])
-    rounded = limits_shown(problem, rooms.take(bounded), simple[bounded])
+    as_told = limits_shown(problem, capacities.take(bounded), g[bounded])
+    rounded = limits_shown(problem, capacities.take(bounded), simple[bounded])
     shown = np.minimum(as_told, rounded)
     is_simple = np.ones(len(limit), bool)
     is_simple[bounded[as_told < rounded]] = False
@@ -216,7 +239,7 @@ def _mend_proofs(
         check_time()
         claim = int(bounded[position])
         part = slice(g.indptr[claim], g.indptr[claim + 1])
-        asked = rooms.take(np.array([claim]))
+        asked = capacities.take(np.array([claim]))
         found = _refined(problem, asked, g.indices[part].astype(np.int64), data[part])
         if found is not None:
             shown[position], multipliers = found
@@ -229,7 +252,7 @@ def _mend_proofs(
 
 
 def _refined(
-    problem: Problem, rooms: Rooms, relations: Integers, multipliers: Floats
+    problem: Problem, capacities: Capacities, relations: Integers, multipliers: Floats
 ) -> tuple[float, Floats] | None:
     """What multipliers show that are changed a little so that cells without bound cost nothing.
 
@@ -241,12 +264,12 @@ def _refined(
     none, everyone = np.zeros(problem.cell_count, np.int64), np.arange(problem.cell_count)
     for _ in range(_PASSES):
         d = -np.asarray(A.T @ g)
-        d[rooms.cells[0]] += rooms.sides[0]
-        endless = np.isinf(rooms.at(none, everyone, d > 0))
+        d[capacities.cells[0]] += capacities.sides[0]
+        endless = np.isinf(capacities.at(none, everyone, d > 0))
         # All cells without bound that are meant to cost nothing are kept at that together.
         held = np.flatnonzero(endless & (np.abs(d) <= GAP_TOLERANCE))
         if not d[held].any():
             break
         g = g + lsmr(sparse.csr_array(A[:, held].T), d[held], atol=1e-15, btol=1e-15)[0]
-    shown = float(limits_shown(problem, rooms, sparse.csr_array(g[None, :]))[0])
+    shown = float(limits_shown(problem, capacities, sparse.csr_array(g[None, :]))[0])
     return (shown, g) if np.isfinite(shown) else None

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.reach import TOLERANCE
+from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, within
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import FAR_NEARBY
@@ -58,12 +58,36 @@ class Nearby:
         self._seen_row = np.zeros(A.shape[0], np.int64)
 
     def deviation(
-        self, cell: int, side: int, target: float, sizes: tuple[int, ...] = SIZES
+        self,
+        cell: int,
+        side: int,
+        target: float,
+        sizes: tuple[int, ...] = SIZES,
+        *,
+        limited: Limited = NOTHING_LIMITED,
     ) -> tuple[Integers, Floats] | None:
         """Cells and how far they move so that the asked cell moves by the target.
 
         None if there is no such deviation among the cells nearby, which proves nothing.
+
+        Args:
+            cell: The cell to move.
+            side: 1 to rise, -1 to fall.
+            target: How far.
+            sizes: How many cells count as near, one attempt after the other.
+            limited: Cells that may move less far than otherwise, for this once.
         """
+        closed = limited[0][(limited[1] <= 0) & (limited[2] <= 0)]
+        before = self.usable[closed]
+        self.usable[closed] = False
+        try:
+            return self._search(cell, side, target, sizes, limited)
+        finally:
+            self.usable[closed] = before
+
+    def _search(
+        self, cell: int, side: int, target: float, sizes: tuple[int, ...], limited: Limited
+    ) -> tuple[Integers, Floats] | None:
         from tacit.attack.kernels import cells_near
 
         for size in sizes:
@@ -80,7 +104,7 @@ class Nearby:
                 self._seen_cell,
                 self._seen_row,
             )
-            x = self._solve(cells, side, target)
+            x = self._solve(cells, side, target, limited)
             if x is not None:
                 moving = x != 0
                 return cells[moving], x[moving]
@@ -88,13 +112,16 @@ class Nearby:
                 break
         return None
 
-    def _solve(self, cells: Integers, side: int, target: float) -> Floats | None:
-        """Move the first of the cells to the target, the others within their room."""
+    def _solve(self, cells: Integers, side: int, target: float, limited: Limited) -> Floats | None:
+        """Move the first of the cells to the target, the others within their capacity."""
         A = self._part(cells)
-        upper = np.minimum(self._up[cells] / target, FAR_NEARBY)
-        lower = -np.minimum(self._down[cells] / target, FAR_NEARBY)
-        room = upper[0] if side > 0 else -lower[0]
-        if room < 1 - TOLERANCE:
+        _, here, there = np.intersect1d(cells, limited[0], return_indices=True)
+        nearby = (here, limited[1][there], limited[2][there])
+        up, down = within(self._up[cells], self._down[cells], nearby)
+        upper = np.minimum(up / target, FAR_NEARBY)
+        lower = -np.minimum(down / target, FAR_NEARBY)
+        capacity = upper[0] if side > 0 else -lower[0]
+        if capacity < 1 - TOLERANCE:
             return None
         if side > 0:
             upper[0] = 1.0

@@ -4,7 +4,7 @@ A table is a network when some of its relations imply all the others and every c
 most two of those, with opposite signs after turning some relations round: then a relation is a
 node and a cell an arc. Two-dimensional tables are, and so are two-dimensional tables with one
 hierarchical variable once the sums of their aggregate rows, which the others imply, are left
-out (paper 003, section 2.2). Parts of larger tables often are, too, so each connected component
+out ([Castro2012, section 2.2]). Parts of larger tables often are, too, so each connected component
 is judged on its own.
 """
 
@@ -188,7 +188,7 @@ def link_up(tail: Integers, head: Integers, rows: Integers, sign: Floats) -> Net
 
 
 def vanishes(A: sparse.csr_array[Any, Any], x: Integers) -> Booleans:
-    """For each relation with whole coefficients: is its sum over x zero modulo the prime?
+    """For each relation with integer coefficients: is its sum over x zero modulo the prime?
 
     For random x among those that meet some other relations, zero means that those imply this
     one; a wrong answer has a chance of about 1 in 2e9. Should it ever happen, the check of the

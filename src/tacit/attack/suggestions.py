@@ -67,22 +67,34 @@ class Suggestions:
             asked: Requests to look at.
         """
         x = self._known
-        room = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
+        capacity = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
         row = _rows(x)
         inside = np.ones(x.shape[0], bool)
-        inside[row[np.abs(x.data) > room * (1 + TOLERANCE)]] = False
+        inside[row[np.abs(x.data) > capacity * (1 + TOLERANCE)]] = False
         found = np.full(len(requests), -1, np.int64)
+        largest = np.zeros(x.shape[0])
+        np.maximum.at(largest, row, np.abs(x.data))
         for side in (1, -1):
             numbers = np.flatnonzero(asked & (requests.sides == side))
-            # The furthest deviation of each cell.
-            use = np.flatnonzero(inside[row] & (side * x.data > 0))
-            use = use[np.argsort(side * x.data[use], kind="stable")]
+            # Contributors may ask for the same cell with different targets.
+            target = np.full(len(told.up), -1.0)
+            np.maximum.at(
+                target, requests.cells[numbers], requests.targets[numbers] * (1 - TOLERANCE)
+            )
+            far_enough = (target[x.indices] >= 0) & (side * x.data >= target[x.indices])
+            # Of those that go far enough the one in which other cells move least, for the sake of
+            # exactness.
+            use = np.flatnonzero(inside[row] & (side * x.data > 0) & far_enough)
+            use = use[np.argsort(side * x.data[use] / largest[row[use]], kind="stable")]
             best = np.full(len(told.up), -1, np.int64)
             best[x.indices[use]] = use
             entry = best[requests.cells[numbers]]
-            far = side * np.where(entry >= 0, x.data[entry] if x.nnz else 0.0, 0.0)
-            met = (entry >= 0) & (far >= requests.targets[numbers] * (1 - TOLERANCE))
+            met = entry >= 0
             found[numbers[met]] = row[entry[met]]
+        if requests.limits is not None:
+            shown = np.flatnonzero(found >= 0)
+            kept = requests.limits.take(shown).kept(x, found[shown])
+            found[shown[~kept]] = -1
         return found
 
     def reach(
@@ -102,11 +114,11 @@ class Suggestions:
             attack: Makes the attack, if it is needed.
             told: How far each cell may move, as far as the attacker knows.
             requests: What to find out.
-            reopened: Cells that have more room while they are asked: the attack answers.
+            reopened: Cells that have more capacity while they are asked: the attack answers.
             sweep: For `Attack.reach`.
         """
         if time_left() <= 0:
-            return _nothing(requests, self._problem)
+            return Reaches.unanswered(len(requests), self._problem)
         shown = self.shown(told, requests, ~reopened[requests.cells])
         left = np.flatnonzero(shown < 0)
         if len(left) == len(requests):
@@ -150,18 +162,6 @@ class Suggestions:
         useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
         if useful.any():
             self.add(sparse.csr_array(answers.deviations[useful]))
-
-
-def _nothing(requests: Requests, problem: Problem) -> Reaches:
-    """No answer to any request: there is no time left."""
-    count = len(requests)
-    return Reaches(
-        np.zeros(count),
-        np.full(count, np.inf),
-        sparse.csr_array((count, problem.cell_count)),
-        sparse.csr_array((count, problem.relation_count)),
-        np.zeros(count, bool),
-    )
 
 
 def _rows(x: Deviations) -> Integers:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
-from tacit.attack.evidence import Rooms, computed_exactly, limits_shown
+from tacit.attack.evidence import Capacities, computed_exactly, limits_shown
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
@@ -123,8 +123,9 @@ class Attack:
             return
         up, down = self.shrunk.up, self.shrunk.down
         part = requests.take(index)
-        rooms = Rooms(up, down, part.cells, part.sides, part.capacity(up, down))
-        shown = limits_shown(self._problem, rooms, sparse.csr_array(proofs[index]))
+        own = part.capacity(up, down)
+        capacities = Capacities(up, down, part.cells, part.sides, own, part.limits)
+        shown = limits_shown(self._problem, capacities, sparse.csr_array(proofs[index]))
         limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
     def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:
@@ -153,10 +154,12 @@ class Attack:
         requests: Requests,
         executor: Executor | None,
     ) -> Iterator[Reaches]:
-        local = [
-            requests.take(index).renumbered(np.searchsorted(component.cells, requests.cells[index]))
-            for component, index in chunks
-        ]
+        number = np.full(len(self.shrunk.place), -1, np.int64)
+        local = []
+        for component, index in chunks:
+            number[component.cells] = np.arange(len(component.cells))
+            local.append(requests.take(index).numbered_by(number))
+            number[component.cells] = -1
         if executor is not None:
             futures = [
                 executor.submit(solve_chunk, component, part, self._solver)

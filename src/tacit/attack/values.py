@@ -2,7 +2,7 @@
 
 Where readers are told nothing of how far adjusted values are from the true ones, nothing can be
 deduced from them by any linear programme. A sensitive cell is safe when its published value
-lies outside the interval around the true one that its levels forbid: paper 003, (17). With a
+lies outside the interval around the true one that its levels forbid: [Castro2012, (17)]. With a
 level on one side only, that interval has no end on the other side: who publishes the true value,
 or one that is just as good to readers, has protected nothing.
 """
@@ -64,7 +64,7 @@ def judge_values(
 
 
 def _share(reached: Floats, level: Floats, blur: Floats) -> Floats:
-    """How much of each level is reached, from 0 to 1; 1 from a hair's breadth below it."""
+    """How much of each level is reached, from 0 to 1; 1 where it is missed by rounding alone."""
     met: Booleans = np.asarray(reached + blur >= level * (1 - TOLERANCE))
     part = np.clip(reached, 0.0, None) / np.where(level > 0, level, 1.0)
     return np.where(met, 1.0, np.minimum(part, np.nextafter(1.0, 0.0)))

@@ -11,12 +11,14 @@ from tacit.errors import nearest
 
 WEIGHTS = ("file", "unit", "value")
 """What a cell costs: as in the file, 1, or its value."""
+INSIDERS = ("singletons", "contributors", "none")
+"""Which contributors attack: those alone in a cell, all that the table knows, nobody."""
 _LARGEST_SEED = 10**9
 """Solvers count on from a seed, and must not run out of numbers."""
 
 
 def whole_number(least: int) -> Callable[[str], int]:
-    """Whole numbers of at least so much."""
+    """Integers of at least this much."""
 
     def convert(text: str) -> int:
         if not text.isascii() or not text.isdigit() or int(text) < least:
@@ -27,7 +29,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def number(*, above: float | None = None, least: float | None = None) -> Callable[[str], float]:
-    """Finite numbers above a limit, or of at least so much."""
+    """Finite numbers above a limit, or of at least a limit."""
 
     def convert(text: str) -> float:
         try:

@@ -42,10 +42,10 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
 
 
 def as_problem(source: Table | Problem) -> Problem:
-    """What algorithms see of it."""
+    """What algorithms see of it, without contributors who attack."""
     from tacit.problem import Problem
 
-    return source if isinstance(source, Problem) else source.problem()
+    return source if isinstance(source, Problem) else source.problem("none")
 
 
 def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> None:
@@ -74,7 +74,7 @@ def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> N
 
 
 def write_json(path: Path, members: Mapping[str, Any]) -> None:
-    """Write one JSON object, one key a line; it is confidential, and complete or not there."""
+    """Write one JSON object, one key per line; it is confidential, and complete or not there."""
     from tacit.io.files import replacing
 
     lines = ",\n ".join(

@@ -1,4 +1,4 @@
-"""Jobs on the command line: with progress, and with a word on what they found."""
+"""Jobs on the command line, with progress and a summary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JobProgress(JobListener):
         self._reports: list[TabulationReport] = []
 
     def reading(self) -> AbstractContextManager[Progress]:
-        """A table that is half made is of no use: Ctrl-C ends it at once."""
+        """A half-made table is of no use: Ctrl-C ends it at once."""
         return Progress.on_stderr(quiet=self._quiet, stops_gracefully=False)
 
     def searching(self) -> AbstractContextManager[Progress]:
@@ -42,7 +42,10 @@ class JobProgress(JobListener):
         self._reports.append(report)
 
     def on_source(self, source: Table | Problem) -> None:
-        """Print what is protected; of a JJ file there is no more to say than its outcome."""
+        """Print what is protected, and from whom it is not.
+
+        Of a JJ file there is no more to say than its outcome.
+        """
         if isinstance(self._job.data, JJFile) and self._job.data.path == self._job.path:
             return
         problem = as_problem(source)
@@ -56,6 +59,12 @@ class JobProgress(JobListener):
         print("\n".join([str(self._job.path), *(f"  {line}" for line in as_lines(rows))]))
         if len(problem.sensitive) == 0:
             print("note: no cell is sensitive, everything will be published", file=sys.stderr)
+        if self._job.insiders == "none":
+            print(
+                "note: insiders = none: contributors, who know their own figures, may deduce what "
+                "others contribute",
+                file=sys.stderr,
+            )
 
 
 def with_typed_weights(job: Job, weights: str | None) -> Job:

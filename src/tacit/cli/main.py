@@ -23,19 +23,19 @@ from tacit.version import __version__
 
 COMMANDS = {
     "demo": "a complete run on generated data; no arguments needed",
-    "protect": "lose as little as possible so that nothing sensitive can be deduced",
+    "protect": "protect a table with as little loss of information as possible",
     "audit": "is a publication safe? what can be deduced from it, with evidence",
     "compare": "several methods on one table, side by side",
     "info": "what an input is, and what is wrong with it",
     "tabulate": "from microdata to a table with every total",
     "generate": "write a generated table",
-    "versions": "versions of tacit and of what it builds on",
+    "versions": "versions of tacit and of its libraries",
 }
 """Commands in the order of the help, each with its line there."""
 
 _EXIT_CODES = """\
 exit codes:
-  0  done; a publication that was looked at is safe
+  0  done; an audited publication is safe
   1  the input is wrong: one message says what and where
   2  no safe outcome exists
   3  stopped before any safe outcome
@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(ExitCode.WRONG_INPUT, f"tacit: {told}{helped}\n")
 
     def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
-        """Say which option there is none of, and which may be meant."""
+        """Say which option is unknown, and which may be meant."""
         unknown = next((word for word in words if word.startswith("-")), None)
         if unknown is None:
             self.error(f"{words[0]!r} is one argument too many")
@@ -71,7 +71,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _in_our_words(message: str) -> str:
-    """What argparse says, said like everything else."""
+    """The message of argparse in the style of all others."""
     told = message.removeprefix("argument ")
     needed = told.removeprefix("the following arguments are required: ")
     if needed != told:
@@ -133,7 +133,7 @@ def _run(given: Sequence[str]) -> int:
         return ExitCode.WRONG_INPUT
     except MemoryError:
         print(
-            "tacit: the memory does not suffice; close other programs, or use a larger machine",
+            "tacit: there is not enough memory; close other programs, or use a larger machine",
             file=sys.stderr,
         )
         return ExitCode.STOPPED
@@ -171,7 +171,7 @@ def _parsers(chosen: str, command: Command | None) -> tuple[_Parser, _Parser]:
     """The parser of everything, and that of the chosen command: only that has its arguments."""
     parser = _Parser(
         prog="tacit",
-        description="Publish statistical tables without giving anybody away.",
+        description="Publish statistical tables without disclosing confidential figures.",
         epilog=_EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -35,7 +35,7 @@ class Display(Protocol):
         """A task begins."""
 
     def show(self, text: str, share: float | None) -> None:
-        """How far it is in words, and as a share of the whole where that is known."""
+        """How far it is in words, and as a share where that is known."""
 
     def note(self, text: str) -> None:
         """Say something in between; called from another thread."""
@@ -153,7 +153,7 @@ class Progress(Observer):
         return self._interrupts.is_stopping
 
     def _look_again(self) -> None:
-        """Steps may be many and short: more than a few looks a second help nobody."""
+        """Steps may be many and short: a few updates per second are enough."""
         if self._clock() - self._looked >= _SECONDS_BETWEEN_LOOKS:
             self._look()
 

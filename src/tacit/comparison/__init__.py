@@ -1,4 +1,4 @@
-"""Several methods on one table, measured alike, to help choose."""
+"""Several methods on one table, measured in the same way, to help choose."""
 
 from tacit.comparison.measures import Measures, measure
 from tacit.comparison.run import ComparedOutcome, Comparison, compare

@@ -15,13 +15,14 @@ import numpy.typing as npt
 
 from tacit.attack.audit import Audit, audit
 from tacit.observer import Observer, Relay
+from tacit.options import Options
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 WIDEST = 2.0
-"""Nothing is known of a cell whose interval is so wide, as a share of its value."""
+"""Nothing is known about a cell whose interval is this wide, as a share of its value."""
 SAMPLE = 1000
-"""Of so many cells at most that are not sensitive the width is measured."""
+"""The width of at most this many cells that are not sensitive is measured."""
 _AFTER_STOP = 2.0
 """Seconds that measuring goes on when somebody wants to stop."""
 _SAME = 1e-9
@@ -41,7 +42,7 @@ class Measures:
         width: Mean width of the cells whose true value is not published.
         deviation: Mean over all cells of how far a reader's best guess is from the truth.
         max_deviation: The largest of these.
-        sensitive_width: Mean width of the sensitive cells that ask for protection.
+        sensitive_width: Mean width of the sensitive cells with protection levels.
         min_sensitive_width: The smallest of these.
         exposed: Share of sensitive cells that an audit found exposed or could not check.
         measured: Number of cells whose width was measured.
@@ -68,9 +69,9 @@ def measure(
     problem: Problem,
     outcome: Outcome,
     *,
-    seconds: float = 60.0,
+    seconds: float = Options.time_limit,
     sample: int = SAMPLE,
-    seed: int = 1,
+    seed: int = Options.seed,
     observer: Observer | None = None,
 ) -> Measures:
     """Measure an outcome that has a solution.

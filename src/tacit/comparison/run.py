@@ -1,6 +1,6 @@
-"""`compare`: several methods on one table, measured alike, to help choose.
+"""`compare`: several methods on one table, measured in the same way, to help choose.
 
-What a method minimises differs from method to method. So every outcome is measured by what a
+Methods minimise different things. So every outcome is measured by what a
 reader is left with: how wide the interval is in which a cell can lie, and how far the best guess
 is from the truth. `docs/compare.md` defines the figures.
 """
@@ -18,9 +18,10 @@ import numpy as np
 
 from tacit.comparison.measures import Measures, measure
 from tacit.errors import InputError, TacitError
-from tacit.methods.inputs import refuse
+from tacit.methods.inputs import refuse_contradictions
 from tacit.methods.registry import METHODS, find_method
 from tacit.observer import Observer, Relay
+from tacit.options import Options
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.table import Table
@@ -33,10 +34,10 @@ _NOTHING = "-"
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedOutcome:
-    """What one method made of the table. It tells no value of any cell.
+    """What one method made of the table. It holds no value of any cell.
 
     Attributes:
-        label: How the method was asked for: its name, with the algorithm where one was chosen.
+        label: The method's name, with the algorithm where one was chosen.
         method: Its name.
         algorithm: Which of its algorithms.
         status: That of the outcome, or `failed` or `not run`.
@@ -68,10 +69,10 @@ class ComparedOutcome:
 class Comparison:
     """Several methods on one table.
 
-    For use in the house: the figures say how closely sensitive cells are protected.
+    For internal use: the figures say how closely sensitive cells are protected.
 
     Attributes:
-        rows: One entry a method, in the order asked for.
+        rows: One entry per method, in the given order.
         cells: Number of cells of the table.
         sensitive: Number of sensitive cells.
         time_limit: Seconds that each method had.
@@ -98,7 +99,7 @@ class Comparison:
         return columns
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row a method.
+        """One row per method.
 
         Args:
             backend: `pandas`, `polars` or `pyarrow`; by default a dict of columns.
@@ -241,9 +242,9 @@ def compare(
     table: Table | Problem,
     methods: Sequence[str] | None = None,
     *,
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
+    time_limit: float = Options.time_limit,
+    gap: float = Options.gap,
+    seed: int = Options.seed,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
@@ -255,10 +256,10 @@ def compare(
     Args:
         table: A table with sensitive cells and their levels, or a problem.
         methods: Names of methods, each with an algorithm after a colon if wanted, such as
-            `suppress:hypercube`. By default all methods there are.
+            `suppress:hypercube`. By default all methods.
         time_limit: Seconds for each method. Measuring takes at most as long again.
         gap: When a method may stop, see `Options`.
-        seed: The same seed gives the same figures, unless the time limit cuts in.
+        seed: The same seed gives the same figures, unless the time limit is reached.
         options: Further options by method, such as `{"suppress": {"max_suppressed": 20}}`; by
             the name that includes an algorithm they are for that entry alone.
         observer: Listens; when it asks to stop, the method that runs ends with its best result,
@@ -277,7 +278,7 @@ def compare(
     """
     problem = table if isinstance(table, Problem) else table.problem()
     chosen = list(METHODS) if methods is None else list(methods)
-    refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
     asked = _asked(chosen, options or {}, {"time_limit": time_limit, "gap": gap, "seed": seed})
     observer = observer or Observer()
     rows = []

@@ -1,4 +1,4 @@
-"""The tables of paper 003 (see `tacit.examples.PAPERS`)."""
+"""The tables of [Castro2012]."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def figure_1() -> Example:
     sensitive = {"M2P3": (0, 0)}
     return Example(
         name="003-figure-1",
-        paper="003 Figure 1",
+        paper="Castro2012, Figure 1",
         text="How many persons of each profession live in each municipality. One cell counts a "
         "single person: together with Figure 2 it tells that person's salary.",
         problem=PERSONS.problem(sensitive, singleton=np.where(LONELY, 0, -1)),
@@ -84,7 +84,7 @@ def figure_2() -> Example:
     sensitive = {"M2P3": (0, 0)}
     return Example(
         name="003-figure-2",
-        paper="003 Figure 2",
+        paper="Castro2012, Figure 2",
         text="The salaries (in thousands) of the persons of Figure 1. Published as it is, anybody "
         "learns the salary behind M2P3; with two persons in the cell each would learn the "
         "other's.",
@@ -97,7 +97,7 @@ def figure_3() -> Example:
     """Three subtables that make one hierarchical table."""
     return Example(
         name="003-figure-3",
-        paper="003 Figure 3",
+        paper="Castro2012, Figure 3",
         text="Three subtables, each zooming in on one row of the one before: a two-dimensional "
         "table with one hierarchical variable (1H2D). Such tables are networks.",
         problem=REGIONS.problem(),
@@ -109,7 +109,7 @@ def figure_9() -> Example:
     """Figure 1 with two professions merged."""
     return Example(
         name="003-figure-9",
-        paper="003 Figure 9",
+        paper="Castro2012, Figure 9",
         text="The table of Figure 1 recoded: professions P2 and P3 appear as one, and no cell "
         "counts a single person any more.",
         problem=RECODED.problem(),
@@ -122,7 +122,7 @@ def figure_10() -> Example:
     rounded = [20, 25, 30, 75, 40, 40, 40, 120, 40, 40, 40, 120, 100, 105, 110, 315]
     return Example(
         name="003-figure-10",
-        paper="003 Figure 10",
+        paper="Castro2012, Figure 10",
         text="Controlled rounding to base 5: every cell becomes a multiple of 5 and the table "
         "still adds up, for which the grand total cannot be rounded to the nearest multiple.",
         problem=THREE_BY_THREE.problem(),
@@ -139,7 +139,7 @@ def figure_11() -> Example:
     around_total = ("M2P3", "M2TOTAL", "TOTALP3", "TOTALTOTAL")
     return Example(
         name="003-figure-11",
-        paper="003 Figure 11, problems (4), Figures 12 and 13",
+        paper="Castro2012, Figure 11, problems (4), Figures 12 and 13",
         text="M2P3 is sensitive, with levels of 10 as an instance. Alone it could be retrieved "
         "from the totals; with three more cells suppressed an attacker finds it between 20 and "
         "68, which is wide enough. Going around by the totals would protect it without any upper "
@@ -162,7 +162,7 @@ def figure_16() -> Example:
     upper = [25, 24, 23, 72, 33, 38, 45, 116, 40, 39, 42, 121, 98, 101, 110, 309]
     return Example(
         name="003-figure-16",
-        paper="003 Figure 16",
+        paper="Castro2012, Figure 16",
         text="Controlled tabular adjustment: the published value of M2P3 lies at least its level "
         "below (lower sense) or above (upper sense) the true one, and other cells move as little "
         "as possible so that the table still adds up.",

@@ -1,4 +1,4 @@
-"""The table of paper 000 (see `tacit.examples.PAPERS`)."""
+"""The table of [CastroVia2016]."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def section_4_1() -> Example:
     """Two rows of three cells, without column totals, protected by intervals."""
     return Example(
         name="000-section-4.1",
-        paper="000 Section 4.1",
+        paper="CastroVia2016, Section 4.1",
         text="Two row totals and no column totals; two sensitive cells whose lower and upper "
         "levels are in different proportions. Publishing intervals costs 42 in total width at "
         "least, and an attacker then deduces for the sensitive cells exactly their levels.",

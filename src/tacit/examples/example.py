@@ -14,14 +14,21 @@ from tacit.problem import Problem
 from tacit.table import Table
 
 PAPERS: Mapping[str, str] = {
-    "000": "J. Castro and A. Via, Revisiting Interval Protection, a.k.a. Partial Cell "
-    "Suppression, for Tabular Data",
-    "002": "J. Karlsson and A. Olsson, Comparison and Analysis of Three Approaches to Cell "
-    "Suppression in Statistical Tables, Master's thesis, Chalmers University of Technology, 2015",
-    "003": "J. Castro, Recent advances in optimization techniques for statistical tabular data "
-    "protection, Research Report UPC-DEIO DR 2011-03",
+    "CastroVia2016": (
+        "J. Castro and A. Via, Revisiting Interval Protection, a.k.a. Partial Cell Suppression, "
+        "for Tabular Data"
+    ),
+    "KarlssonOlsson2015": (
+        "J. Karlsson and A. Olsson, Comparison and Analysis of Three Approaches to Cell "
+        "Suppression in Statistical Tables, Master's thesis, Chalmers University of Technology, "
+        "2015"
+    ),
+    "Castro2012": (
+        "J. Castro, Recent advances in optimization techniques for statistical tabular data "
+        "protection, Research Report UPC-DEIO DR 2011-03"
+    ),
 }
-"""The papers that the examples come from, by number."""
+"""The papers that the examples come from, by the keys of `docs/references.md`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +64,7 @@ class Example:
 
     Attributes:
         name: How to ask for it: `examples.get(name)`.
-        paper: Number of the paper and where in it.
+        paper: Key of the paper (see `PAPERS`) and where in it, as in `Castro2012, Figure 11`.
         text: What the paper says of it.
         problem: The table for algorithms. Levels are 0 where the paper gives none.
         table: The same table for statisticians, where it is one. A table puts its cells in an
@@ -98,7 +105,7 @@ class Example:
     @property
     def citation(self) -> str:
         """Authors and title of the paper."""
-        return PAPERS[self.paper.split()[0]]
+        return PAPERS[self.paper.partition(",")[0]]
 
     def cell(self, label: str) -> int:
         """The number of the cell with this label."""

@@ -1,4 +1,4 @@
-"""The tables of paper 002 (see `tacit.examples.PAPERS`)."""
+"""The tables of [KarlssonOlsson2015]."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def figure_2_1() -> Example:
     """A plain two-dimensional table."""
     return Example(
         name="002-figure-2.1",
-        paper="002 Figure 2.1",
+        paper="KarlssonOlsson2015, Figure 2.1",
         text="A two-dimensional table without hierarchy: each row and each column adds up, the "
         "six relations of Example 2.1.",
         problem=TWO_BY_TWO.problem(),
@@ -60,7 +60,7 @@ def figure_2_2() -> Example:
     """The same table with one hierarchical variable."""
     return Example(
         name="002-figure-2.2",
-        paper="002 Figure 2.2",
+        paper="KarlssonOlsson2015, Figure 2.2",
         text="A two-dimensional table whose rows have two levels: A divides into two and B into "
         "three finer codes. The left-hand relations of Example 2.2 hold.",
         problem=HIERARCHICAL.problem(),
@@ -72,7 +72,7 @@ def figure_2_3() -> Example:
     """Two tables linked by their common totals."""
     return Example(
         name="002-figure-2.3",
-        paper="002 Figure 2.3",
+        paper="KarlssonOlsson2015, Figure 2.3",
         text="Two tables that share the totals of A, of B and of everything, divided by another "
         "variable in each. Seen as one linked table, each common cell counts once.",
         problem=linked(HIERARCHICAL, OTHER_COLUMNS),
@@ -92,7 +92,7 @@ def figure_2_4() -> Example:
     sensitive = {"A2": (0, 0), "B1": (0, 0), "B2": (0, 0)}
     return Example(
         name="002-figure-2.4",
-        paper="002 Figure 2.4, Table 2.1",
+        paper="KarlssonOlsson2015, Figure 2.4, Table 2.1",
         text="Turnover of companies by business and location, with each company's contribution. "
         "In A2, B1 and B2 the second largest contributor learns the largest contribution too "
         "well. Rules differ in which of these three they find; the prior-posterior rule finds all "
@@ -114,7 +114,7 @@ def figure_3_1() -> Example:
     sensitive = {"A1": (0, 0), "B1": (0, 0)}
     return Example(
         name="002-figure-3.1",
-        paper="002 Figure 3.1",
+        paper="KarlssonOlsson2015, Figure 3.1",
         text="The two sensitive cells are suppressed and nothing else. Each is the only unknown "
         "of its row, so anybody can compute it exactly.",
         problem=THREE_BY_TWO.problem(sensitive),
@@ -129,7 +129,7 @@ def figure_3_2() -> Example:
     sensitive = {"A1": (0, 0), "B1": (0, 0)}
     return Example(
         name="002-figure-3.2",
-        paper="002 Figure 3.2",
+        paper="KarlssonOlsson2015, Figure 3.2",
         text="With A2 and B2 suppressed as well, an external attacker who knows that values are "
         "not negative finds B1 between 0 and 130. Whether that is enough depends on the "
         "contributions: see Figures 3.3 to 3.5.",
@@ -205,7 +205,7 @@ def _contributed(
     singleton[alone] = np.arange(len(alone))
     return Example(
         name=f"002-figure-{figure}",
-        paper=f"002 Figure {figure}",
+        paper=f"KarlssonOlsson2015, Figure {figure}",
         text=text,
         problem=THREE_BY_TWO.problem(levels, singleton=singleton),
         table=THREE_BY_TWO.table(levels, contributions),
@@ -223,7 +223,7 @@ def figure_3_6() -> Example:
     found: list[tuple[float, float]] = [(190, 300), (0, 110), (245, 355), (0, 110)]
     return Example(
         name="002-figure-3.6",
-        paper="002 Figure 3.6, Examples 3.4 and 3.5",
+        paper="KarlssonOlsson2015, Figure 3.6, Examples 3.4 and 3.5",
         text="A1 is sensitive; A3, B1 and B3 are suppressed with it. An external attacker who "
         "knows that every cell lies between 0 and 1000 deduces these intervals. The paper states "
         "no protection levels.",
@@ -243,7 +243,7 @@ def figure_3_7() -> Example:
     upper[corners] = [274, 60, 305, 84]
     return Example(
         name="002-figure-3.7",
-        paper="002 Figure 3.7",
+        paper="KarlssonOlsson2015, Figure 3.7",
         text="The table of Figure 3.6 protected by partial suppression: the same four cells are "
         "published as intervals no wider than protection needs. The levels are read off the "
         "interval printed for A1; the paper does not state them.",

@@ -36,7 +36,7 @@ def random_hierarchy(
         raise InputError("a hierarchy needs at least one leaf and one level below its total")
     if depth > 1 and leaves < 2**depth:
         raise InputError(
-            f"{leaves} leaves are too few for {depth} levels with two children a code or more; "
+            f"{leaves} leaves are too few for {depth} levels with at least two children per code; "
             f"ask for at least {2**depth} leaves or for fewer levels"
         )
     (random,) = streams(seed, 1)

@@ -6,7 +6,7 @@ With R rows (the grand total included), c columns (the total column not included
 subtables there are
 
     n = R (c + 1)                cells,
-    m = R + T (c + 1)            relations: one a row, and one a column of each subtable,
+    m = R + T (c + 1)            relations: one per row, and one per column of each subtable,
     nz = (c + 1) (2 R - 1 + T)   coefficients in them,
     s = floor(percent (R - 1) c / 100)   sensitive cells.
 
@@ -79,7 +79,7 @@ class Structure1H2D:
             raise InputError(f"a 1H2D table needs at least 2 columns; it is given {self.columns}")
         if self.subtables < 1 or self.splits < 1:
             raise InputError(
-                "a 1H2D table needs at least one subtable and one split row a subtable"
+                "a 1H2D table needs at least one subtable and one split row per subtable"
             )
         if not 0 <= self.percent <= 100:
             raise InputError("percent must lie between 0 and 100: the share of sensitive cells")

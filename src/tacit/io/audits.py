@@ -13,11 +13,15 @@ numbered from 0 in the order of the table; null stands for infinity.
       {"name": "external", "known": [], "own": [], "colluding": [], "at_least": [], "at_most": [],
        "claims": {"cells": [...], "sides": [...], "amount": [...], "limit": [...]},
        "deviations": {"claim": [...], "cell": [...], "deviation": [...]},
-       "multipliers": {"claim": [...], "relation": [...], "multiplier": [...]}}]}
+       "multipliers": {"claim": [...], "relation": [...], "multiplier": [...]}}],
+     "insiders":
+      {"count": 3, "coalition": 1,
+       "claims": {"members": [[0], ...], "cells": [...], "sides": [...], ...},
+       "deviations": {...}, "multipliers": {...}}}
 
 `published` is `{"suppressed": [cells]}`, or for published intervals `{"cell": [...],
 "down": [...], "up": [...]}`: how far each cell that is not published exactly may lie below and
-above its true value. Of adjusted values it is `{"values": [...]}`, one a cell; they are judged
+above its true value. Of adjusted values it is `{"values": [...]}`, one per cell; they are judged
 as they stand, so that there are no claims. `at_least` and `at_most` hold pairs of a cell and an
 amount; see `Attacker` for what the words mean.
 
@@ -30,8 +34,8 @@ that each cell may lie from its true value (0 where it is published):
   from the true one. An amount of null says that the cell can move without end: then x is a
   direction, in which only cells without bound move.
   The sum of all residuals |A x| (each over the smallest coefficient of its relation), of what x
-  exceeds its room by and of what it falls short of the amount is at most 1e-8 of the amount, or, of
-  a direction, of |x[s]|. Cells without room do not move at all.
+  exceeds its capacity by and of what it falls short of the amount is at most 1e-8 of the amount,
+  or, for a direction, of |x[s]|. Cells without capacity do not move at all.
 - The multipliers g of claim k show how far it can move at most: with d = t e_s - A'g no
   consistent table moves the cell by more than the sum of max(d, 0) up + max(-d, 0) down, which
   is at most limit[k]. A limit of null claims nothing; no limit lies below its amount.
@@ -39,6 +43,13 @@ that each cell may lie from its true value (0 where it is published):
 A sensitive cell is safe where the amounts reach its levels, and exposed where the limits lie below
 one of them. Nothing else in the file says which it is. `docs/evidence.md` checks a file
 with numpy alone.
+
+`insiders` is there where the contributors of the table were faced, `count` of them, of whom
+`coalition` may put together what they know. Their claims are about `members`, insiders by their
+numbers in the problem: a cell that one of them alone contributes to stands still, and one to which
+they contribute falls no further than to the sum of their contributions. Claims without members are
+about readers. A level against insiders is met where a claim about them, about some of them or
+about readers reaches it with a table that keeps to that, be it scaled down.
 """
 
 from __future__ import annotations
@@ -54,6 +65,7 @@ from scipy import sparse
 from tacit.attack.audit import Audit, findings_of_values, hidden_cells
 from tacit.attack.evidence import Evidence
 from tacit.attack.findings import AttackerFindings
+from tacit.attack.insider_audit import InsiderAudit
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE
 from tacit.attack.values import faults_of_values
@@ -100,7 +112,10 @@ def write_audit(audit: Audit, path: str | Path) -> None:
         for found in audit.findings:
             stream.write(f"{separator}{_dumps(_attacker_members(found))}".encode())
             separator = ",\n  "
-        stream.write(b"]}\n")
+        stream.write(b"]")
+        if audit.insiders is not None:
+            stream.write(f',\n "insiders": {_dumps(_insider_members(audit.insiders))}'.encode())
+        stream.write(b"}\n")
 
 
 def _dumps(member: Any) -> str:
@@ -120,9 +135,7 @@ def _published(audit: Audit) -> dict[str, Any]:
 
 
 def _attacker_members(found: AttackerFindings) -> dict[str, Any]:
-    attacker, evidence = found.attacker, found.evidence
-    deviations = sparse.coo_array(evidence.deviations)
-    multipliers = sparse.coo_array(evidence.multipliers)
+    attacker = found.attacker
     return {
         "name": attacker.name,
         **{key: [int(cell) for cell in sorted(getattr(attacker, key))] for key in _CELL_LISTS},
@@ -130,6 +143,21 @@ def _attacker_members(found: AttackerFindings) -> dict[str, Any]:
             key: [[int(cell), float(amount)] for cell, amount in getattr(attacker, key).items()]
             for key in _AMOUNT_LISTS
         },
+        **_evidence_members(found.evidence),
+    }
+
+
+def _insider_members(found: InsiderAudit) -> dict[str, Any]:
+    members = _evidence_members(found.evidence)
+    who = [[int(member) for member in row if member >= 0] for row in found.members]
+    members["claims"] = {"members": who, **members["claims"]}
+    return {"count": found.count, "coalition": found.coalition, **members}
+
+
+def _evidence_members(evidence: Evidence) -> dict[str, Any]:
+    deviations = sparse.coo_array(evidence.deviations)
+    multipliers = sparse.coo_array(evidence.multipliers)
+    return {
         "claims": {
             "cells": evidence.cells.tolist(),
             "sides": evidence.sides.tolist(),
@@ -162,6 +190,7 @@ def read_audit(
     problem: Problem,
     solution: PublishedAs,
     *,
+    insiders: bool = True,
     tolerance: float = ADDITIVITY_TOLERANCE,
 ) -> Audit:
     """Read an audit again, for the table and the publication it is meant for.
@@ -175,6 +204,8 @@ def read_audit(
         path: The file, plain or gzip.
         problem: The true table.
         solution: What is published, as for `audit`.
+        insiders: Judge the contributors of the problem, if it has them, by the claims in the
+            file. Where these do not cover them all, cells stay without a verdict.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
 
     Raises:
@@ -193,13 +224,22 @@ def read_audit(
     reader = _Reader(path, problem)
     hidden = hidden_cells(problem, solution, knowledge)
     faults = faults_of_values(problem, solution, tolerance)
+    faces_insiders = insiders and problem.insiders is not None
     if isinstance(solution, Values) and solution.radius is None:
         reader.refuse_other_values(solution)
         judged = [
             findings_of_values(problem, solution, knowledge, attacker, problem.sensitive)
             for attacker, _ in reader.attackers()
         ]
-        return Audit(problem, knowledge, tuple(judged), hidden, adjusted=solution, faults=faults)
+        return Audit(
+            problem,
+            knowledge,
+            tuple(judged),
+            hidden,
+            adjusted=solution,
+            faults=faults,
+            insiders=InsiderAudit.of_values(problem) if faces_insiders else None,
+        )
     reader.refuse_another_publication(knowledge)
     findings = []
     for attacker, evidence in reader.attackers():
@@ -212,6 +252,7 @@ def read_audit(
         hidden,
         rounded=solution if isinstance(solution, Values) else None,
         faults=faults,
+        insiders=reader.insiders(findings) if faces_insiders else None,
     )
 
 
@@ -315,7 +356,43 @@ class _Reader:
         )
         return attacker, self._evidence(given)
 
-    def _evidence(self, given: Mapping[str, Any]) -> Evidence:
+    def insiders(self, findings: Sequence[AttackerFindings]) -> InsiderAudit:
+        """What follows for the contributors of the table."""
+        problem = self.problem
+        assert problem.insiders is not None
+        width = problem.insiders.coalition
+        readers = next((found for found in findings if found.attacker.is_reader), None)
+        if readers is None:
+            raise self._fault(
+                "the audit does not look at readers, so that nothing follows for the "
+                "contributors of the table. Audit again"
+            )
+        evidence, members = Evidence.none(problem), np.zeros((0, width), np.int64)
+        if "insiders" in self.given:
+            given = self._mapping(self.given, "insiders")
+            expected = {"count": len(problem.insiders), "coalition": width}
+            if any(given.get(key) != number for key, number in expected.items()):
+                raise self._fault(
+                    "the audit is about other contributors than those of the table. Audit again"
+                )
+            members = self._members(self._mapping(given, "claims"), width)
+            evidence = self._evidence(given, members)
+        return InsiderAudit.of(problem, readers, evidence, members)
+
+    def _members(self, claims: Mapping[str, Any], width: int) -> Integers:
+        assert self.problem.insiders is not None
+        rows = self._list(claims, "members")
+        members = np.full((len(rows), width), -1, np.int64)
+        for number, row in enumerate(rows):
+            if type(row) is not list or len(row) > width:
+                raise self._fault(f"an entry of 'members' is not a list of at most {width}")
+            who = self._whole(row, "members", len(self.problem.insiders))
+            if (np.diff(who) <= 0).any():
+                raise self._fault("an entry of 'members' is not in increasing order")
+            members[number, width - len(who) :] = who
+        return members
+
+    def _evidence(self, given: Mapping[str, Any], members: Integers | None = None) -> Evidence:
         n, m = self.problem.cell_count, self.problem.relation_count
         claims = self._mapping(given, "claims")
         cells = self._numbers(claims, "cells", n)
@@ -323,7 +400,12 @@ class _Reader:
         sides = self._floats(claims, "sides", count)
         if not (np.abs(sides) == 1).all():
             raise self._fault("every side must be 1 or -1")
-        if len(np.unique(2 * cells + (sides > 0))) < count:
+        about = np.column_stack([cells, sides])
+        if members is not None:
+            if len(members) != count:
+                raise self._fault("'members' must have as many entries as 'cells'")
+            about = np.column_stack([about, members])
+        if count and len(np.unique(about, axis=0)) < count:
             raise self._fault("there are two claims about the same side of a cell")
         amount = self._floats(claims, "amount", count, infinite=True)
         limit = self._floats(claims, "limit", count, infinite=True)
@@ -364,7 +446,7 @@ class _Reader:
         return self._whole(self._list(given, key), key, count)
 
     def _whole(self, entries: Sequence[Any], key: str, count: int) -> Integers:
-        # Python counts true as a whole number, so types are compared, not asked for.
+        # Python counts true as an integer, so types are compared, not asked for.
         if not set(map(type, entries)) <= {int}:
             raise self._fault(f"an entry of {key!r} is not a whole number")
         if entries and (min(entries) < 0 or max(entries) >= count):

@@ -79,7 +79,7 @@ def _read_parquet(path: Path) -> dict[str, list[Any]]:
         raise InputError(f"the file cannot be read: {kind}", path=path)
     with duckdb.connect() as duck:
         try:
-            # Names of folders are no data, even where one is called value=7.
+            # Names of folders are not data, even if one is called value=7.
             relation = duck.read_parquet(for_duckdb(str(path)), hive_partitioning=False)
             rows = relation.fetchall()
         except duckdb.Error:

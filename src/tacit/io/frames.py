@@ -104,14 +104,14 @@ def problem_from_frames(cells: Any, relations: Any = None, rhs: Any = None) -> P
     Columns that are not known are left alone, so frames may carry classifications along.
 
     Args:
-        cells: One row a cell; only `value` is needed. Rows are the cells in order, unless a
+        cells: One row per cell; only `value` is needed. Rows are the cells in order, unless a
             column `cell` numbers them. `status` is a letter (`s`, `u`, `z`, `m`) or a word
             (`free`, `sensitive`, `must_publish`, `secondary`); a missing one is free. Missing
             bounds are 0 and infinity, missing levels 0.
-        relations: One row a term: `relation` (numbers or names), `cell` (a number, or the
+        relations: One row per term: `relation` (numbers or names), `cell` (a number, or the
             cell's label) and `coefficient`; optionally `rhs`, the same on each row of a
             relation.
-        rhs: One row a relation: `relation` and `rhs`. Gives the relations their order;
+        rhs: One row per relation: `relation` and `rhs`. Gives the relations their order;
             otherwise numbers are sorted, and names stand in the order of their first row.
 
     Raises:
@@ -160,7 +160,7 @@ def problem_from_frames(cells: Any, relations: Any = None, rhs: Any = None) -> P
 
 
 def _refuse_misspelt(frame: Columns) -> None:
-    """A level or bound under a name that is nearly right would be lost without a word."""
+    """A level or bound under a misspelt name would be ignored silently."""
     absent = [name for name in _CELL_COLUMNS if name not in frame]
     for name in frame.names:
         near = difflib.get_close_matches(name, absent, 1, cutoff=0.85)

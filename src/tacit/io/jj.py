@@ -2,9 +2,9 @@
 
     0                                                  always 0
     34                                                 number of cells n
-    0 300 1 u 0 345 15 20 0                            n lines, one a cell
+    0 300 1 u 0 345 15 20 0                            n lines, one per cell
     10                                                 number of relations m
-    0 3 : 0 (-1) 1 (1) 2 (1)                           m lines, one a relation
+    0 3 : 0 (-1) 1 (1) 2 (1)                           m lines, one per relation
 
 A cell line holds the cell's number (from 0), value, cost, status, the bounds that an attacker
 knows and the lower, upper and sliding protection level. Status is `u` (sensitive), `s` (free),

@@ -36,10 +36,10 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
 
     - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
       it. Cells without an interval are published exactly. Where `suppressed` and `intervals`
-      both appear, suppressed cells without an interval of their own may lie anywhere between
+      both appear, suppressed cells without an interval may lie anywhere between
       the bounds that an attacker knows. An end that is null is infinite. With `values`,
       `radius` says how far at most the true values lie from them, as readers are told: a number
-      or one a cell; without it readers are told nothing.
+      or one per cell; without it readers are told nothing.
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.
@@ -57,7 +57,7 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
     Raises:
         InputError: The file cannot be read or does not fit the problem.
     """
-    problem = source if isinstance(source, Problem) else source.problem()
+    problem = source if isinstance(source, Problem) else source.problem("none")
     if _is_published_table(Path(path)):
         if isinstance(source, Problem):
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
@@ -133,7 +133,7 @@ def _first_wrong_entry(text: bytes, path: str | Path, n: int) -> InputError:
                 )
             if len(entry) > MOST_DIGITS or int(entry) >= n:
                 return InputError(
-                    f"entry {position} is no cell of the problem; cells are 0 to {n - 1}",
+                    f"entry {position} is not a cell of the problem; cells are 0 to {n - 1}",
                     path=path,
                     line=number,
                 )
@@ -208,7 +208,7 @@ class _JsonSolution:
         if given and (min(given) < 0 or max(given) >= n):
             wrong = next(i for i, entry in enumerate(given, 1) if not 0 <= entry < n)
             raise self._fault(
-                f"entry {wrong} of {name} is no cell of the problem; cells are 0 to {n - 1}"
+                f"entry {wrong} of {name} is not a cell of the problem; cells are 0 to {n - 1}"
             )
         return np.array(given, np.int64)
 
@@ -280,7 +280,7 @@ def write_outcome_json(
     *,
     verified: bool = False,
 ) -> None:
-    """Write an outcome as one JSON object, one key a line.
+    """Write an outcome as one JSON object, one key per line.
 
     Numbers that JSON does not know, such as an infinite bound, are written as null. The file
     appears complete or not at all.
@@ -392,7 +392,7 @@ def _secondary_members(outcome: Outcome, problem: Problem, changed: Booleans) ->
     report = outcome.report
     weight = gap = None
     if isinstance(outcome.solution, Suppression) and report.objective is not None:
-        # The method may have been given weights of its own.
+        # The method may have been given other weights.
         weights = problem.weight if outcome.audit is None else outcome.audit.problem.weight
         weight = float(weights[changed & ~problem.is_sensitive].sum())
         gap = (report.objective - report.bound) / max(weight, 1e-10)

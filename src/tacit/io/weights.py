@@ -1,4 +1,4 @@
-"""Which information loss a cell stands for: the choice behind `--weights`."""
+"""What a suppressed cell costs: the choice behind `--weights`."""
 
 from __future__ import annotations
 

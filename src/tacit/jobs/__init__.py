@@ -1,8 +1,9 @@
-"""Jobs: one TOML file that says all, from data to a published table."""
+"""Jobs: one TOML file that specifies everything, from data to a published table."""
 
 from tacit.jobs.job import Job, Outputs, open_job, read_job
 from tacit.jobs.run import (
     JobListener,
+    faced_by,
     job_attackers,
     job_problem,
     job_table,
@@ -14,6 +15,7 @@ __all__ = [
     "Job",
     "JobListener",
     "Outputs",
+    "faced_by",
     "job_attackers",
     "job_problem",
     "job_table",

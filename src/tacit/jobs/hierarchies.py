@@ -143,7 +143,7 @@ def _from_file(
 
 
 def _from_hrc(file: Path, indent: str, total: str) -> Hierarchy:
-    """A file with one code a line, each level marked by one more mark in front of the code."""
+    """A file with one code per line, each level marked by one more mark in front of the code."""
     lines = read_text(file).split("\n")
     above = [total]
     parents: dict[str, str] = {}

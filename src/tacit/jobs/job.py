@@ -25,6 +25,7 @@ from tacit.rules import (
     weighting_from_mapping,
 )
 from tacit.table import Bounds, Rule, Weighting
+from tacit.table.insiders import Choice
 from tacit.table.judging import Levels
 
 TOP_KEYS = (
@@ -36,6 +37,8 @@ TOP_KEYS = (
     "least_level",
     "bounds",
     "weights",
+    "insiders",
+    "coalition",
     "method",
     "outputs",
 )
@@ -58,12 +61,29 @@ TABLE_COLUMNS = (
     "upper_level",
     "sliding_level",
 )
-TABLE_LISTS = ("top", "top_weight", "holding_top", "top_requested")
+TABLE_LISTS = (
+    "top",
+    "top_weight",
+    "holding_top",
+    "top_requested",
+    "top_contributor",
+    "top_holding",
+)
 CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
-_NOT_FOR_JJ = ("dimensions", "recode", "rules", "levels", "least_level", "bounds", "weights")
+_NOT_FOR_JJ = (
+    "dimensions",
+    "recode",
+    "rules",
+    "levels",
+    "least_level",
+    "bounds",
+    "weights",
+    "insiders",
+    "coalition",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +101,7 @@ class Microdata:
 
 @dataclass(frozen=True, eq=False)
 class CellFile:
-    """A finished table in a CSV or Parquet file, one row a cell.
+    """A finished table in a CSV or Parquet file, one row per cell.
 
     Attributes:
         path: The file.
@@ -109,7 +129,7 @@ class Outputs:
         json: The result as the JSON of the contract.
         table: The true table with statuses, reasons and levels; confidential.
         evidence: The audit with its evidence; confidential.
-        working_report: The report for the house; confidential.
+        working_report: The internal report; confidential.
         presentation: How the published table is written.
     """
 
@@ -144,6 +164,8 @@ class Job:
         bounds: What attackers know.
         weights: What a suppressed cell costs, where that is not as the data say; for a JJ file, by
             `unit` or `value`.
+        insiders: Which contributors attack, see `tacit.protect`; None for the default.
+        coalition: So many of them may put together what they know.
         method: How to protect.
         options: The options of the method.
         outputs: What to write.
@@ -160,6 +182,8 @@ class Job:
     least_level: float | None = None
     bounds: Bounds | None = None
     weights: Weighting | None = None
+    insiders: str | None = None
+    coalition: int = 1
     method: str = "suppress"
     options: Mapping[str, Any] = field(default_factory=dict)
     outputs: Outputs = field(default_factory=Outputs)
@@ -193,7 +217,7 @@ class Job:
 
 
 def open_job(path: str | Path) -> Job:
-    """A job by the name of its file: a TOML file says all, a JJ file is a job with one source.
+    """A job by the name of its file: a TOML file, or a JJ file as a job with one source.
 
     Args:
         path: A .toml file, or a JJ file.
@@ -230,7 +254,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
     if isinstance(data, JJFile):
         for key in _NOT_FOR_JJ:
             if key in top.given:
-                raise top.fault(f"a JJ file says all about its cells: leave out {key!r}", key)
+                raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
     return Job(
         path=path,
         data=data,
@@ -238,6 +262,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
         top=top,
         **_recodes(top),
         **_judging(top),
+        **_insiders(top),
         **_method(top),
         outputs=_outputs(top),
     )
@@ -364,13 +389,24 @@ def _judging(top: Section) -> dict[str, Any]:
             raise bounds.blame(error) from None
     weights = top.get("weights", str, dict)
     if weights is not None:
-        place = top.section("weights") if isinstance(weights, dict) else top
-        assert place is not None
+        place = top.section("weights") if isinstance(weights, dict) else None
         try:
             found["weights"] = weighting_from_mapping(weights, "weights")
         except InputError as error:
-            raise place.blame(error) from None
+            found_at = top.blame(error, ("weights",)) if place is None else place.blame(error)
+            raise found_at from None
     return found
+
+
+def _insiders(top: Section) -> dict[str, Any]:
+    """Which contributors attack, and how many of them together."""
+    choice, coalition = top.one_of("insiders", get_args(Choice)), top.get("coalition", int)
+    if coalition is not None:
+        if coalition < 1:
+            raise top.fault("'coalition' must be a whole number of at least 1", "coalition")
+        if choice == "none":
+            raise top.fault("'coalition' means nothing where insiders is none", "coalition")
+    return {"insiders": choice, "coalition": coalition or 1}
 
 
 def _method(top: Section) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""In which line of a TOML file each key stands, which `tomllib` does not tell.
+"""The line of each key in a TOML file, which `tomllib` does not report.
 
 Only text that `tomllib` has accepted is looked at: this scanner tells parts apart, and refuses
 nothing.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TypeAlias
 
-KeyPath: TypeAlias = tuple[str | int, ...]
-"""How to get to an entry: keys, and the places of entries in arrays."""
+from tacit.errors import KeyPath
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -44,7 +42,7 @@ class _Scanner:
         self._at = 0
         self._lines: dict[KeyPath, int] = {}
         self._latest: dict[KeyPath, int] = {}
-        """For each array of tables the place of its latest table."""
+        """For each array of tables the place of its last table."""
         self._counted_to, self._line = 0, 1
 
     def scan(self) -> dict[KeyPath, int]:

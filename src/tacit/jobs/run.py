@@ -6,12 +6,20 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tacit.attack.knowledge import Attacker, attackers_of
-from tacit.errors import InputError, ProblemError, TacitError, name_columns
+from tacit.errors import (
+    InputError,
+    KeyPath,
+    ProblemError,
+    TableError,
+    TacitError,
+    about,
+    name_columns,
+)
 from tacit.hierarchy import Hierarchy
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
@@ -26,9 +34,10 @@ from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.release import NoReleaseError, Release, protect
+from tacit.release import NoReleaseError, Release, check_insiders, faced, protect
 from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
+from tacit.table.insiders import Choice
 
 
 def job_table(
@@ -44,9 +53,6 @@ def job_table(
         observer: Listens to the tabulation.
         report: Called with what was wrong with records, see `tacit.tabulate`.
     """
-    data, dimensions = job.top.section("data"), job.top.section("dimensions")
-    assert data is not None
-    assert dimensions is not None
     try:
         if isinstance(job.data, Microdata):
             table = _tabulated(job, job.data, observer, report)
@@ -54,14 +60,38 @@ def job_table(
             assert isinstance(job.data, CellFile)
             table = _read_table(job, job.data)
     except TacitError as error:
-        raise data.blame(error, dimensions) from None
-    section = job.top.section("recode")
-    if section is None:
+        raise _at_its_line(job, error) from None
+    if not job.recodes:
         return table
     try:
         return recode(table, job.recodes, overlap=job.overlap)
     except TacitError as error:
-        raise section.blame(error) from None
+        raise _at_its_line(job, error) from None
+
+
+def _at_its_line(job: Job, error: TacitError) -> InputError:
+    """An error about arguments of what makes the table, where the job gives these arguments."""
+    key: KeyPath
+    match error.key:
+        case ("by" | "dimensions", *rest):
+            key = ("dimensions", *rest)
+        case ("recodes", *rest):
+            key = ("recode", *rest)
+        case ("overlap", *_):
+            key = ("recode", "overlap")
+        case ("source", *rest) if isinstance(job.data, Microdata):
+            in_files = isinstance(job.data.source, list)
+            key = ("data", "microdata", *rest) if in_files else ("data", _DATABASE[rest == [1]])
+        case () if isinstance(error, TableError) and error.cells:
+            # Cells are named by the codes of their dimensions.
+            key = ("dimensions",)
+        case rest:
+            key = ("data", *rest)
+    section = job.top.section(str(key[0]))
+    return (section or job.top).blame(error, key[1:])
+
+
+_DATABASE = ("database", "query")
 
 
 def job_problem(
@@ -83,19 +113,18 @@ def job_problem(
             bounds=job.bounds,
             weight=job.weights,
         )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(str(error), path=job.path) from None
     except TacitError as error:
-        raise InputError(str(error), path=job.path) from None
+        key = error.key
+        if key[:1] == ("weight",):
+            key = ("weights", *key[1:])
+        raise job.top.blame(error, key) from None
 
 
 class JobListener:
     """Listens to a job as it runs, and does nothing; whoever shows something overrides it."""
 
     def reading(self) -> AbstractContextManager[Observer]:
-        """The observer of what is read and tabulated, while that goes on."""
+        """The observer of what is read and tabulated, in the meantime."""
         return nullcontext(Observer())
 
     def searching(self) -> AbstractContextManager[Observer]:
@@ -118,7 +147,7 @@ def run_job(
 ) -> Release:
     """Run a job from its data to a release; `write_outputs` writes what it asks for.
 
-    The command line, jobs in TOML files and JJ files all come along here.
+    The command line, jobs in TOML files and JJ files all use this function.
 
     Args:
         job: The job, see `read_job` and `open_job`.
@@ -131,6 +160,10 @@ def run_job(
         InputError: Data or options are wrong, or the table contradicts itself.
     """
     job = job.replace(options={**job.options, **options})
+    try:
+        check_insiders(job.options, job.insiders, job.coalition)
+    except InputError as error:
+        raise InputError(str(error), path=job.path) from None
     listener = listener or JobListener()
     with listener.reading() as observer:
         source = job_problem(job, observer=observer, report=listener.on_records)
@@ -139,11 +172,17 @@ def run_job(
     with listener.searching() as observer:
         try:
             return protect(
-                source, job.method, observer=observer, tolerance=tolerance, **job.options
+                source,
+                job.method,
+                insiders=cast("Choice | None", job.insiders),
+                coalition=job.coalition,
+                observer=observer,
+                tolerance=tolerance,
+                **job.options,
             )
         except NoReleaseError:
             raise
-        except (ProblemError, InputError) as error:
+        except (ProblemError, TableError, InputError) as error:
             reasons = str(error).replace("\n", "\n  ")
             raise InputError(reasons, path=job.path) from None
 
@@ -151,7 +190,7 @@ def run_job(
 def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
     if job.options.get("singletons", "ignore") == "ignore":
         return
-    problem = source if isinstance(source, Problem) else source.problem()
+    problem = source if isinstance(source, Problem) else source.problem("none")
     if not (problem.singleton >= 0).any():
         raise InputError(
             "this input does not say which cells have a single respondent (a JJ file cannot); "
@@ -161,15 +200,19 @@ def _refuse_unknown_singletons(job: Job, source: Table | Problem) -> None:
 
 
 def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
-    """Whom a job protects against: those that an audit of what it publishes has to face.
+    """Whom a job protects against: the attackers that an audit of its publication considers.
 
     Args:
         job: The job.
         source: What it protects, see `job_problem`.
     """
     _refuse_unknown_singletons(job, source)
-    problem = source if isinstance(source, Problem) else source.problem()
-    return attackers_of(problem, str(job.options.get("singletons", "ignore")))
+    return attackers_of(faced_by(job, source), str(job.options.get("singletons", "ignore")))
+
+
+def faced_by(job: Job, source: Table | Problem) -> Problem:
+    """What algorithms see of what a job protects, with the insiders that it protects against."""
+    return faced(source, job.options, job.insiders, job.coalition)
 
 
 def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:
@@ -234,12 +277,8 @@ def _tabulated(
         if hierarchy is None:
             codes = occurring_codes(data.source, name, observer=observer, **how)
             hierarchy = Hierarchy.flat(codes)
-        section = job.top.section("recode")
-        assert section is not None
-        try:
+        with about("recodes", name):
             by[name] = grouped(hierarchy, given)
-        except TacitError as error:
-            raise section.blame(error) from None
     largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
     arguments = {"top": max([2, *largest]), **data.arguments}
     table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from tacit.errors import InputError, TacitError, nearest, not_utf8, unwritable
-from tacit.jobs.lines import KeyPath, key_lines
+from tacit.errors import InputError, KeyPath, TacitError, nearest, not_utf8, unwritable
+from tacit.jobs.lines import key_lines
 from tacit.reading import KINDS, kind_of
 
 
@@ -62,44 +62,34 @@ class Section:
         return text
 
     def line(self, *keys: str | int) -> int | None:
-        """The line of something in here; without keys that of the table itself."""
-        return self._lines.get((*self._place, *keys))
+        """The line of something in here, or of the innermost table around it that is given."""
+        path = (*self._place, *keys)
+        given = (path[:length] for length in range(len(path), len(self._place) - 1, -1))
+        return next((self._lines[part] for part in given if part in self._lines), None)
 
     def fault(self, message: str, *keys: str | int) -> InputError:
         """An error about something in here; without keys about the table itself."""
-        line = self.line(*keys) or self.line()
         where = f"{self.name}: " if self.name else ""
-        return InputError(f"{where}{message}", path=self.file, line=line)
+        return InputError(
+            f"{where}{message}",
+            path=self.file,
+            line=self.line(*keys),
+            key=(*self._place, *keys),
+        )
 
-    def blame(self, error: TacitError, *others: Section) -> InputError:
-        """An error that somebody else found, at the line of what its message names first.
+    def blame(self, error: TacitError, key: KeyPath | None = None) -> InputError:
+        """An error that somebody else found, at the line of what its `key` names.
 
-        Messages name keys, columns and files; where nothing in here is named, the line is that
-        of the table. An error about another file stays as it is.
+        An error about another file stays as it is.
 
         Args:
             error: What was found.
-            others: Further tables that it may be about.
+            key: What in here it is about, in place of its own key.
         """
         if isinstance(error, InputError) and error.path is not None:
             return error
         message = str(error).removeprefix(f"{self.name}: ")
-        named: dict[int, tuple[Section, tuple[str | int, ...]]] = {}
-        for section in (self, *others):
-            for word, keys in section._words():
-                found = re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", message)
-                if found is not None:
-                    named.setdefault(found.start(), (section, keys))
-        section, keys = named[min(named)] if named else (self, ())
-        return section.fault(message, *keys)
-
-    def _words(self) -> Iterable[tuple[str, tuple[str | int, ...]]]:
-        for key, entry in self.given.items():
-            yield key, (key,)
-            entries = enumerate(entry) if isinstance(entry, list) else [(None, entry)]
-            for place, part in entries:
-                if isinstance(part, str) and part:
-                    yield part, (key,) if place is None else (key, place)
+        return self.fault(message, *(error.key if key is None else key))
 
     def refuse_unknown(self, known: Sequence[str]) -> None:
         """Refuse keys that mean nothing here, and name the nearest that does."""

@@ -59,14 +59,14 @@ def cell_mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
 
     Args:
         problem: The table.
-        cells: Cell numbers, or one entry a cell.
+        cells: Cell numbers, or one entry per cell.
         name: What to call them in errors.
     """
     given: npt.NDArray[Any] = np.asarray(cells)
     n = problem.cell_count
     if given.dtype == bool:
         if given.shape != (n,):
-            raise InputError(f"{name} as a mask needs {n} entries, one a cell")
+            raise InputError(f"{name} as a mask needs {n} entries, one per cell")
         return given.copy()
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise InputError(f"{name} must be cell numbers or a mask")
@@ -78,15 +78,12 @@ def cell_mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
     return chosen
 
 
-def refuse(problem: Problem, tolerance: float) -> list[str]:
-    """Refuse a table that contradicts itself; tell of levels that cannot be met.
+def refuse_contradictions(problem: Problem, tolerance: float) -> None:
+    """Refuse a table that contradicts itself.
 
     Args:
         problem: The table.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
-
-    Returns:
-        One message for each kind of level that no publication can meet.
 
     Raises:
         ProblemError: The table contradicts itself.
@@ -99,4 +96,14 @@ def refuse(problem: Problem, tolerance: float) -> list[str]:
             cells=[cell for violation in wrong for cell in violation.cells],
             relations=[relation for violation in wrong for relation in violation.relations],
         )
-    return [violation.message for violation in found]
+
+
+def unattainable_levels(problem: Problem, tolerance: float) -> list[str]:
+    """One message for each kind of level that no publication can attain.
+
+    Args:
+        problem: The table.
+        tolerance: Levels may reach beyond bounds by this share (see `Problem.violations`).
+    """
+    found = problem.violations(tolerance)
+    return [violation.message for violation in found if violation.condition == "levels"]

@@ -54,14 +54,14 @@ class Cells:
     @classmethod
     def above(cls, dimensions: Mapping[str, Hierarchy], leaf_keys: Integers) -> Self:
         """The cells with these leaf keys (increasing), and every total above them."""
-        room = Grid(dimensions)
+        space = Grid(dimensions)
         leaves = np.unravel_index(leaf_keys, leaf_shape(dimensions))
         finest = np.zeros(len(leaf_keys), np.int64)
-        for hierarchy, stride, leaf in zip(room.hierarchies, room.strides, leaves, strict=True):
+        for hierarchy, stride, leaf in zip(space.hierarchies, space.strides, leaves, strict=True):
             finest += np.flatnonzero(hierarchy.is_leaf)[leaf] * stride
         grid, _, _ = sparse_totals(Grid(dimensions, finest), {})
-        parent = np.full((len(room.shape), grid.cell_count), -1, np.int32)
-        for dimension in range(len(room.shape)):
+        parent = np.full((len(space.shape), grid.cell_count), -1, np.int32)
+        for dimension in range(len(space.shape)):
             below, keys = grid.total_keys(dimension)
             parent[dimension, below] = grid.find(keys)
         return cls(grid, parent, leaf_keys, grid.find(finest).astype(np.int32))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,27 @@ import numpy.typing as npt
 from tacit.microdata.cells import Cells, SmallIntegers
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import Grid, Table
+from tacit.table.contributors import LISTED, UNKNOWN, Largest
 
 RECORDS_A_THREAD = 250_000
 """Fewer records are not worth another thread."""
 
 MOST_SHARED_CELLS = 8_000_000
-"""So many cells may be kept by all threads together."""
+"""At most this many cells are kept by all threads together."""
+
+FEW_CELLS = 100_000
+"""Up to so many cells, or an eighth of the number of records, keeping more of them costs little."""
+
+UNITS_AT_ONCE = 50_000
+"""So many contributors are identified at once."""
+
+Identify: TypeAlias = Callable[[Integers, bool], Integers]
+"""Internal numbers of contributors (or holdings, if true), from their numbers in this source."""
+
+
+def listed_count(top: int, cells: int, records: int) -> int:
+    """How many of the largest contributors to keep where so many are asked for."""
+    return max(top, LISTED) if cells <= max(FEW_CELLS, records // 8) else top
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +51,7 @@ class Records:
         holding: A number for each record's holding, if there are any.
         asked: For each number of a contributor (or else each record) whether it asked for
             protection, if any could.
+        first: The number of the first record, where each record is a contributor.
     """
 
     leaf_key: npt.NDArray[np.signedinteger]
@@ -45,14 +61,15 @@ class Records:
     contributor: npt.NDArray[np.signedinteger] | None = None
     holding: npt.NDArray[np.signedinteger] | None = None
     asked: Booleans | None = None
+    first: int = 0
 
 
 def _thread_count(records: int, cells: int) -> int:
-    """How many threads are worth their while, each with numbers of its own for all cells."""
+    """How many threads to use: each needs its own numbers for all cells."""
     return max(1, min(cpu_count() or 1, records // RECORDS_A_THREAD, MOST_SHARED_CELLS // cells))
 
 
-class Contributions:
+class UnitTally:
     """Counts and largest contributions of one kind of unit: contributors or holdings.
 
     Attributes:
@@ -60,6 +77,8 @@ class Contributions:
         top: The largest contributions of each cell, NaN where there are fewer.
         top_weight: Their sampling weights; no rows where there are none.
         top_asked: 1 for those who asked for protection; no rows where nobody could.
+        top_who: Who they are: the numbers of units, until `identify` exchanges them for internal
+            numbers, which mean the same in all sources.
     """
 
     def __init__(self, cells: Cells, top: int, *, weighted: bool, asked: bool):
@@ -69,6 +88,7 @@ class Contributions:
         self.top = np.full((count, top), np.nan)
         self.top_weight = np.full((count if weighted else 0, top), np.nan)
         self.top_asked = np.full((count if asked else 0, top), np.nan)
+        self.top_who = np.full((count, top), np.nan)
 
     def add(
         self,
@@ -78,6 +98,7 @@ class Contributions:
         order: Order | None,
         asked: Booleans | None,
         share: tuple[int, int],
+        first: int,
     ) -> None:
         """Add the records of units that were not added before.
 
@@ -88,6 +109,7 @@ class Contributions:
             order: The records ordered by unit; None where each record is one.
             asked: For each unit whether it asked for protection, if any could.
             share: Which of how many like parts of the units to add.
+            first: The number of the first record, where each record is a unit.
         """
         from tacit.microdata import kernels
 
@@ -107,7 +129,28 @@ class Contributions:
             self.top,
             self.top_weight,
             self.top_asked,
+            self.top_who,
+            first if order is None else 0,
         )
+
+    def identify(self, identify: Callable[[Integers], Integers]) -> None:
+        """Exchange the numbers of units for internal numbers."""
+        # Column by column and part by part: nothing here is as large as the columns together.
+        units = np.zeros(0)
+        for column in self.top_who.T:
+            units = np.union1d(units, column[~np.isnan(column)])
+        parts = np.array_split(units.astype(np.int64), len(units) // UNITS_AT_ONCE + 1)
+        numbers = np.concatenate([identify(part) for part in parts])
+        for column in self.top_who.T:
+            there = ~np.isnan(column)
+            column[there] = numbers[np.searchsorted(units, column[there])]
+
+    def largest(self, kept: Booleans) -> Largest:
+        """The largest contributors of some cells, with what they add to the totals."""
+        amount = self.top[kept]
+        if len(self.top_weight):
+            amount = amount * self.top_weight[kept]
+        return Largest(np.nan_to_num(self.top_who[kept], nan=UNKNOWN).astype(np.int64), amount)
 
 
 class Tally:
@@ -128,8 +171,8 @@ class Tally:
         self._has_request = request
         self.value = np.zeros(cells.grid.cell_count)
         self.shadow = np.zeros(cells.grid.cell_count) if shadow else None
-        self.contributors = Contributions(cells, top, weighted=weight, asked=request)
-        self.holdings = Contributions(cells, top, weighted=False, asked=False) if holding else None
+        self.contributors = UnitTally(cells, top, weighted=weight, asked=request)
+        self.holdings = UnitTally(cells, top, weighted=False, asked=False) if holding else None
 
     def add(self, records: Records, name: str, orders: Orders) -> int:
         """Add records of contributors and holdings that were not added before.
@@ -157,10 +200,10 @@ class Tally:
 
         def add_share(part: int) -> None:
             share, tally = (part, len(helpers)), helpers[part]
-            asked = records.asked
-            tally.contributors.add(cell, judged, weight, orders.by_contributor, asked, share)
+            asked, first = records.asked, records.first
+            tally.contributors.add(cell, judged, weight, orders.by_contributor, asked, share, first)
             if tally.holdings is not None:
-                tally.holdings.add(cell, added, None, orders.by_holding, None, share)
+                tally.holdings.add(cell, added, None, orders.by_holding, None, share, first)
 
         if len(helpers) == 1:
             add_share(0)
@@ -192,13 +235,16 @@ class Tally:
             blocks.append(self.holdings.counts)
         blocks += [units.top]
         blocks += [block for block in (units.top_weight, units.top_asked) if len(block)]
-        return blocks if self.holdings is None else [*blocks, self.holdings.top]
+        blocks += [units.top_who]
+        if self.holdings is not None:
+            blocks += [self.holdings.top, self.holdings.top_who]
+        return blocks
 
     @property
     def layout(self) -> Layout:
         """How `rows` are to be read."""
         extra = int(self._has_weight) + int(self._has_request)
-        tops = (1 + extra,) if self.holdings is None else (1 + extra, 1)
+        tops = (2 + extra,) if self.holdings is None else (2 + extra, 2)
         kept = self.contributors.top.shape[1]
         width = sum(block.shape[1] for block in self._blocks)
         return Layout(added=width - kept * sum(tops), top=kept, tops=tops)
@@ -220,8 +266,20 @@ class Tally:
             block[cell] = rows[:, begin : begin + block.shape[1]]
             begin += block.shape[1]
 
-    def table(self, backend: str | None, *, with_top: bool, with_empty: bool) -> Table:
-        """The table, with cells that have no contributors or without."""
+    def identify(self, identify: Identify) -> None:
+        """Exchange the numbers of contributors and holdings for internal numbers."""
+        self.contributors.identify(lambda units: identify(units, False))
+        if self.holdings is not None:
+            self.holdings.identify(lambda units: identify(units, True))
+
+    def table(self, backend: str | None, *, top: int, with_empty: bool) -> Table:
+        """The table, with so many of the largest contributions.
+
+        Args:
+            backend: The data frame library of the table.
+            top: How many of the largest contributions it shows.
+            with_empty: Whether cells without contributors are cells of the table.
+        """
         counts = self.contributors.counts
         kept: Booleans = (counts[:, 0] > 0) | with_empty
         columns: dict[str, Any] = {
@@ -236,18 +294,21 @@ class Tally:
             columns["requested"] = counts[:, 2]
         if self.holdings is not None:
             columns["holding_count"] = self.holdings.counts[:, 0]
-        if with_top:
-            columns["top"] = self.contributors.top
+        if top:
+            columns["top"] = self.contributors.top[:, :top]
             if self._has_weight:
-                columns["top_weight"] = self.contributors.top_weight
+                columns["top_weight"] = self.contributors.top_weight[:, :top]
             if self._has_request:
-                columns["top_requested"] = self.contributors.top_asked
+                columns["top_requested"] = self.contributors.top_asked[:, :top]
             if self.holdings is not None:
-                columns["holding_top"] = self.holdings.top
+                columns["holding_top"] = self.holdings.top[:, :top]
         grid: Grid = self._cells.restricted(kept)
+        lists = self.contributors.top.shape[1] > 0
         return Table(
             grids=(grid,),
             backend=backend,
+            contributors=self.contributors.largest(kept) if lists else None,
+            holdings=self.holdings.largest(kept) if lists and self.holdings is not None else None,
             **{field: column[kept] for field, column in columns.items()},
         )
 
@@ -257,10 +318,10 @@ class Layout:
     """How to read a row with all that is known of a cell.
 
     Attributes:
-        added: So many columns are added up.
-        top: So many of the largest contributions are kept.
+        added: How many columns are added up.
+        top: How many of the largest contributions are kept.
         tops: For contributors and holdings how many columns each of the largest has: the
-            contribution, and what orders those of the same size.
+            contribution, what orders those of the same size, and last who contributes it.
     """
 
     added: int
@@ -283,7 +344,8 @@ class Layout:
             entries, owner = entries[there], owner[there]
             amount = entries[:, 0]
             # The same order as in the kernel.
-            order = np.lexsort((*-entries.T[::-1], -np.abs(amount), owner))
+            *others, who = entries.T
+            order = np.lexsort((who, *(-column for column in others[::-1]), -np.abs(amount), owner))
             entries, owner = entries[order], owner[order]
             rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
             kept = rank < self.top

@@ -1,4 +1,4 @@
-"""CSV files for DuckDB. The first line is taken at its word; nothing is guessed from records."""
+"""CSV files for DuckDB. The first line is trusted; nothing is guessed from records."""
 
 from __future__ import annotations
 

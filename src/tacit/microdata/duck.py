@@ -1,9 +1,10 @@
-"""Microdata by DuckDB: read, checked and numbered in SQL, then handed over as arrays."""
+"""Microdata by DuckDB: read, checked and numbered in SQL, then passed on as arrays."""
 
 from __future__ import annotations
 
 import math
 import re
+import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -43,6 +44,7 @@ from tacit.microdata.sources import (
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
+from tacit.table.contributors import ALONE, CONTRIBUTOR, HOLDING, numbers_of, numbers_without_codes
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 FLOATING = ("FLOAT", "DOUBLE")
@@ -53,7 +55,7 @@ _SELECT_THEM = "have the query select them"
 """In place of the columns that a query gives: it may have made their names from records."""
 
 MOST_RECORDS = 2**31 - 1
-"""So many records can be ordered at once."""
+"""At most this many records can be ordered at once."""
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
     "KIB": 2**10,
@@ -91,6 +93,8 @@ class DuckMicrodata:
         self._whole: dict[str, Any] | None = None
         self._holding_of: Integers | None = None
         self._asked_of: Booleans | None = None
+        self._lowest: int | None = None
+        self._token = secrets.randbits(62)
         self.record_count = 0
 
     def __enter__(self) -> Self:
@@ -133,7 +137,7 @@ class DuckMicrodata:
         return entry
 
     def _door(self) -> str:
-        """What to read from; sources that are dear to read twice are copied first."""
+        """What to read from; sources that are expensive to read twice are copied first."""
         source, wanted = self._source, self._asked_for
         if isinstance(source, Frame):
             wanted.refuse_missing_columns(source.columns)
@@ -143,7 +147,7 @@ class DuckMicrodata:
             self._files += found_files(source.names)
             if source.kind == "parquet":
                 names = ", ".join(quoted_text(for_duckdb(name)) for name in self._files)
-                # Names of folders are no data, even where one is called turnover=7.
+                # Names of folders are not data, even if one is called turnover=7.
                 return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
             return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
         if isinstance(source, Relation):
@@ -201,7 +205,8 @@ class DuckMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, *TEXT):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
 
     # --- What a column says, as SQL over the source -------------------------------------------
@@ -366,20 +371,57 @@ class DuckMicrodata:
         """Add all records to the tallies, part by part; the number of records in each."""
         used = dict.fromkeys(tallies, 0)
         self._observer.on_phase("adding up")
+        first = 0
         for number, condition in enumerate(self._conditions, start=1):
             with self._plain_errors():
                 if self._whole is None:
                     arrays = self._duck.execute(f"SELECT * FROM coded {condition}").fetchnumpy()
                 else:
                     arrays, self._whole = self._whole, None
-            records = self._as_records(arrays)
+            records = self._as_records(arrays, first)
+            first += len(records.leaf_key)
             orders = Orders.of(records, cells)
             for name, tally in tallies.items():
                 used[name] += tally.add(records, name, orders)
             progress(number, len(self._conditions))
+        with self._plain_errors():
+            for tally in tallies.values():
+                tally.identify(self._internal_numbers)
         return used
 
-    def _as_records(self, arrays: dict[str, Any]) -> Records:
+    def _internal_numbers(self, units: Integers, holdings: bool) -> Integers:
+        """Internal numbers of contributors or holdings, by their numbers in this source."""
+        wanted = self._asked_for
+        if wanted.contributor is None and not holdings:
+            return numbers_without_codes(self._token, units)
+        if self._lowest is not None:
+            return numbers_of(CONTRIBUTOR, [str(unit + self._lowest) for unit in units.tolist()])
+        if wanted.contributor is None:
+            return self._numbers_of_owners(units, HOLDING)
+        if not holdings:
+            return self._numbers_of_owners(units, CONTRIBUTOR)
+        # Each holding by its first contributor; numbers of both increase together.
+        assert self._holding_of is not None
+        return self._numbers_of_owners(np.searchsorted(self._holding_of, units), None)
+
+    def _numbers_of_owners(self, units: Integers, kind: str | None) -> Integers:
+        """Internal numbers of units of the table `units`; no kind asks for their holdings."""
+        self._duck.register("chosen", {"place": np.arange(len(units)), "number": units})
+        holding = "CAST(holding AS VARCHAR)" if kind is None else "NULL"
+        named = self._duck.execute(
+            f"SELECT place, coalesce({holding}, CAST(owner AS VARCHAR)) AS code, "
+            f"{holding} IS NOT NULL AS is_holding FROM chosen JOIN units USING (number)"
+        ).fetchnumpy()
+        self._duck.unregister("chosen")
+        found = numbers_without_codes(self._token + 1, units)
+        codes = np.asarray(named["code"], object)
+        held = np.asarray(named["is_holding"], bool)
+        kinds = {kind: np.ones(len(codes), bool)} if kind else {HOLDING: held, ALONE: ~held}
+        for each, those in kinds.items():
+            found[named["place"][those]] = numbers_of(each, codes[those].tolist())
+        return found
+
+    def _as_records(self, arrays: dict[str, Any], first: int) -> Records:
         wanted = self._asked_for
         leaf_key = arrays["leaf_key"]
         values = {name: arrays[f"value_{place}"] for place, name in enumerate(wanted.values)}
@@ -404,6 +446,7 @@ class DuckMicrodata:
             contributor=contributor,
             holding=holding,
             asked=asked,
+            first=first,
         )
 
     def _coded(self, dimensions: Mapping[str, Hierarchy], size: int) -> tuple[str, int]:
@@ -466,6 +509,7 @@ class DuckMicrodata:
                 f"SELECT min({unit}), max({unit}) FROM {self._table}"
             ).fetchall()[0]
             if low is not None and high - low < min(max(4 * self.record_count, 10**6), 2**31 - 1):
+                self._lowest = low
                 return f"CAST(coalesce(r.owner - {low}, -1) AS INTEGER)", ""
         with_holding = wanted.contributor is not None and wanted.holding is not None
         with_request = wanted.contributor is not None and wanted.request is not None
@@ -476,11 +520,11 @@ class DuckMicrodata:
             order = "holding NULLS LAST, owner"
         if with_request:
             known.append(f"max({self._flag(str(wanted.request))}) AS asked")
-        # In order where it matters: holdings lie together, sums of weights are rounded alike.
-        ordered = with_holding or wanted.weight is not None
+        # In order: holdings lie together, sums of weights are rounded alike, and among equal
+        # contributors the same ones are listed in every run.
         self._duck.execute(
-            f"CREATE TEMP TABLE units AS SELECT *, "
-            f"row_number() OVER ({f'ORDER BY {order}' if ordered else ''}) - 1 AS number "
+            "CREATE TEMP TABLE units AS SELECT *, "
+            f"row_number() OVER (ORDER BY {order}) - 1 AS number "
             f"FROM (SELECT {', '.join(known)} FROM {self._table} WHERE {unit} IS NOT NULL "
             "GROUP BY 1)"
         )
@@ -519,5 +563,8 @@ def byte_count(text: str) -> int:
     """
     match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
     if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
-        raise InputError(f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB")
+        raise InputError(
+            f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB",
+            key=("memory_limit",),
+        )
     return int(float(match[1]) * UNITS[match[2].upper()])

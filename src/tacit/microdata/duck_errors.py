@@ -27,7 +27,7 @@ KNOWN = (
     (
         r"^Permission Error: .*disabled by configuration",
         "the query, or a view that it reads, reaches beyond the database; name the files "
-        "themselves, or hand over a connection",
+        "themselves, or pass a connection",
     ),
     (
         r"Could not set lock on file|file handle conflict|different configuration",
@@ -64,8 +64,9 @@ def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException:
         raise InputError(
-            "the memory limit does not suffice; give a larger memory_limit, or a temp_directory "
-            "with more room"
+            "the memory limit is too small; give a larger memory_limit, or a temp_directory "
+            "with more space",
+            key=("memory_limit",),
         ) from None
     except duckdb.Error as error:
         raise _plain(error, files) from None

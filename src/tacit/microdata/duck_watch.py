@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 class WatchedConnection:
-    """A connection of its own to an empty database.
+    """A separate connection to an empty database.
 
     Queries run in another thread. Meanwhile the one that asked tells the observer how far the
     query is, and ends it when the observer wants to stop or Ctrl-C is pressed.

@@ -82,7 +82,8 @@ def refuse_same_files(files: Iterable[str]) -> None:
     if twice:
         raise InputError(
             f"records would be counted twice: {first_few(twice)} is named more than once, or is a "
-            "link to another of the files; name each file once"
+            "link to another of the files; name each file once",
+            key=("source",),
         )
 
 

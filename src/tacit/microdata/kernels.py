@@ -56,6 +56,8 @@ def add_contributions(
     top: npt.NDArray[np.float64],
     top_weight: npt.NDArray[np.float64],
     top_asked: npt.NDArray[np.float64],
+    top_who: npt.NDArray[np.float64],
+    offset: int,
 ) -> None:
     """Add the contributions of some units, each with all its records, to every cell above them.
 
@@ -73,8 +75,10 @@ def add_contributions(
         top: The largest contributions of each cell, largest first; changed in place.
         top_weight: The weights of the largest contributions; empty where there are none.
         top_asked: Who of the largest asked for protection; empty where nobody could.
+        top_who: The units of the largest contributions; changed in place.
+        offset: Added to the number of a unit there.
     """
-    # One body without helpers that take arrays: handing arrays over costs more than the work.
+    # One body without helpers that take arrays: passing arrays costs more than the work.
     dimensions, cells = parent.shape
     alone = len(start) == 0
     kept = top.shape[1]
@@ -170,12 +174,14 @@ def add_contributions(
                 rank -= 1
                 if rank + 1 < kept:
                     top[c, rank + 1] = y
+                    top_who[c, rank + 1] = top_who[c, rank]
                     if has_weight:
                         top_weight[c, rank + 1] = v
                     if has_asked:
                         top_asked[c, rank + 1] = q
             if rank < kept:
                 top[c, rank] = x
+                top_who[c, rank] = who + offset
                 if has_weight:
                     top_weight[c, rank] = w
                 if has_asked:

@@ -6,7 +6,10 @@ import os
 
 import duckdb
 
-from tacit.errors import InputError
+from tacit.errors import InputError, KeyPath
+
+QUERY: KeyPath = ("source", 1)
+"""The argument of `tabulate` that holds a query: the second of a pair with the database."""
 
 
 def one_select(query: str) -> str:
@@ -22,19 +25,20 @@ def one_select(query: str) -> str:
     """
     statements = duckdb.extract_statements(query)
     if len(statements) != 1:
-        raise InputError(f"query holds {len(statements)} statements; write one SELECT")
+        raise InputError(f"query holds {len(statements)} statements; write one SELECT", key=QUERY)
     kinds = duckdb.StatementType
     # DuckDB takes PIVOT for several statements, but in brackets it is one that reads.
     if statements[0].type not in (kinds.SELECT, kinds.MULTI):
         kind = statements[0].type.name.replace("_", " ").rstrip()
         raise InputError(
-            f"query is a statement of the kind {kind}; write a SELECT, which only reads"
+            f"query is a statement of the kind {kind}; write a SELECT, which only reads",
+            key=QUERY,
         )
     # The last line may end in a comment.
     bracketed = f"({statements[0].query.strip().rstrip(';')}\n)"
     inside = duckdb.extract_statements(f"FROM {bracketed}")
     if len(inside) != 1 or inside[0].type not in (kinds.SELECT, kinds.MULTI):
-        raise InputError("query cannot be read as one SELECT; leave out what follows it")
+        raise InputError("query cannot be read as one SELECT; leave out what follows it", key=QUERY)
     return bracketed
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NoReturn
 
-from tacit.errors import InputError
+from tacit.errors import InputError, KeyPath
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.specification import Specification
 
@@ -92,9 +92,9 @@ class MicrodataError(InputError):
         report: What is wrong with them.
     """
 
-    def __init__(self, message: str, report: TabulationReport):
+    def __init__(self, message: str, report: TabulationReport, *, key: KeyPath = ()):
         self.report = report
-        super().__init__(message)
+        super().__init__(message, key=key)
 
 
 def code_findings(
@@ -124,7 +124,7 @@ def code_findings(
 
 
 def refuse(report: TabulationReport, specification: Specification) -> None:
-    """Refuse records as the user said."""
+    """Refuse records as the policies say."""
     refused = [
         finding
         for finding in report.findings
@@ -136,6 +136,7 @@ def refuse(report: TabulationReport, specification: Specification) -> None:
             f"records cannot be tabulated: {'; '.join(str(finding) for finding in refused)}; "
             f"correct them, or leave them out with {' and '.join(policies)}",
             report,
+            key=specification.key_of(refused[0].column),
         )
 
 
@@ -143,7 +144,9 @@ def refuse_several_holdings(count: int, contributor: str, holding: str) -> NoRet
     """Refuse contributors that belong to more than one holding."""
     raise InputError(
         f"{count} contributor{'s' * (count != 1)} in column {contributor} "
-        f"belong{'s' * (count == 1)} to several holdings in column {holding}; give each one holding"
+        f"belong{'s' * (count == 1)} to several holdings in column {holding}; "
+        "give each one holding",
+        key=("contributor",),
     )
 
 

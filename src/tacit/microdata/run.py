@@ -12,10 +12,10 @@ from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, StoppedError
+from tacit.errors import HierarchyError, InputError, StoppedError, about
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape
-from tacit.microdata.contributions import Tally
+from tacit.microdata.contributions import Tally, listed_count
 from tacit.microdata.report import Finding, MicrodataError, TabulationReport, refuse
 from tacit.microdata.sources import Files, SparkFrame, recognise
 from tacit.microdata.specification import Specification, flat_hierarchy
@@ -26,7 +26,7 @@ from tacit.table import Grid, Table
 Policy = Literal["refuse", "drop"]
 
 MOST_CELLS_WITH_EMPTY = 20_000_000
-"""So many cells are tabulated at most where empty ones are kept."""
+"""At most this many cells are tabulated where empty ones are kept."""
 
 
 class Microdata(Protocol):
@@ -188,7 +188,9 @@ def tabulate(
         keep_empty=keep_empty,
     )
     if several and not specification.values:
-        raise InputError("value names no column; name some, or give None to count records")
+        raise InputError(
+            "value names no column; name some, or give None to count records", key=("value",)
+        )
     watcher = observer or Observer()
     watcher.on_start("tabulate")
     opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
@@ -227,7 +229,7 @@ def _occurring(microdata: Microdata, column: str) -> Hierarchy:
     try:
         return flat_hierarchy(microdata.codes(column))
     except HierarchyError as error:
-        raise InputError(f"column {column}: {error}") from None
+        raise InputError(f"column {column}: {error}", key=("by", column)) from None
 
 
 def _open(
@@ -239,26 +241,34 @@ def _open(
     observer: Observer,
 ) -> AbstractContextManager[Microdata]:
     if engine not in ("auto", "duckdb", "spark"):
-        raise InputError(f"engine is {engine!r}; it can be auto, duckdb or spark")
-    recognised = recognise(source, specification.columns)
+        raise InputError(f"engine is {engine!r}; it can be auto, duckdb or spark", key=("engine",))
+    with about("source"):
+        recognised = recognise(source, specification.columns)
     on_spark = isinstance(recognised, SparkFrame)
     if engine == "spark" or (engine == "auto" and on_spark):
         if not isinstance(recognised, SparkFrame | Files):
-            raise InputError("Spark tabulates its own data frames and files; use engine='duckdb'")
+            raise InputError(
+                "Spark tabulates its own data frames and files; use engine='duckdb'",
+                key=("engine",),
+            )
         if memory_limit is not None or temp_directory is not None:
             raise InputError(
-                "memory_limit and temp_directory are for DuckDB; configure the Spark session"
+                "memory_limit and temp_directory are for DuckDB; configure the Spark session",
+                key=("temp_directory" if memory_limit is None else "memory_limit",),
             )
         try:
             from tacit.microdata.spark import SparkMicrodata
         except ImportError:
             raise InputError(
                 "tabulating with Spark needs pyspark and pyarrow, which are not installed; run "
-                "pip install 'tacit[spark]', also on the workers"
+                "pip install 'tacit[spark]', also on the workers",
+                key=("engine",),
             ) from None
         return SparkMicrodata(recognised, specification)
     if isinstance(recognised, SparkFrame):
-        raise InputError("DuckDB does not read Spark data frames; use engine='spark'")
+        raise InputError(
+            "DuckDB does not read Spark data frames; use engine='spark'", key=("engine",)
+        )
     if temp_directory is not None and not os.path.isdir(temp_directory):
         raise InputError("temp_directory is not a directory; create it", path=temp_directory)
     from tacit.microdata.duck import DuckMicrodata
@@ -278,11 +288,12 @@ def _tabulate(
         _refuse_to_go_on(observer)
         dimensions[name] = _occurring(microdata, name) if given is None else given
     # Refuses more combinations than can be numbered before anything is.
-    room = Grid(dimensions)
-    if specification.keep_empty and room.cell_count > MOST_CELLS_WITH_EMPTY:
+    space = Grid(dimensions)
+    if specification.keep_empty and space.cell_count > MOST_CELLS_WITH_EMPTY:
         raise InputError(
-            f"the dimensions cross in {room.cell_count} cells; leave empty ones out "
-            "(keep_empty), or use coarser hierarchies"
+            f"the dimensions cross in {space.cell_count} cells; leave empty ones out "
+            "(keep_empty), or use coarser hierarchies",
+            key=("keep_empty",),
         )
     leaf_keys = microdata.prepare(dimensions)
     _refuse_to_go_on(observer)
@@ -300,11 +311,14 @@ def _tabulate(
     if len(leaf_keys):
         if specification.keep_empty:
             leaf_keys = np.arange(math.prod(leaf_shape(dimensions)))
-        cells = Cells.above(room.dimensions, leaf_keys)
+        cells = Cells.above(space.dimensions, leaf_keys)
+        listed = 0
+        if specification.lists_contributors:
+            listed = listed_count(specification.top, cells.grid.cell_count, microdata.record_count)
         tallies = {
             name: Tally(
                 cells,
-                top=specification.top if specification.keeps_top else 0,
+                top=listed,
                 shadow=specification.shadow is not None,
                 weight=specification.weight is not None,
                 holding=specification.holding is not None,
@@ -324,7 +338,7 @@ def _tabulate(
     return {
         name: tally.table(
             microdata.backend,
-            with_top=specification.keeps_top,
+            top=specification.top if specification.keeps_top else 0,
             with_empty=specification.keep_empty,
         )
         for name, tally in tallies.items()
@@ -338,6 +352,6 @@ def _advance(observer: Observer, done: int, total: int) -> None:
 
 
 def _refuse_to_go_on(observer: Observer) -> None:
-    """A table that is half made is of no use: whoever wants to stop gets none."""
+    """A half-made table is of no use: an observer that stops gets none."""
     if observer.should_stop():
         raise StoppedError("the tabulation was stopped")

@@ -1,4 +1,4 @@
-"""What microdata can come from, told apart without loading any library for it."""
+"""Sources of microdata, recognised without importing any library."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def refuse_undecodable_text(frame: Frame) -> None:
 
 
 def recognise(source: Any, columns: tuple[str, ...]) -> Source:
-    """Say what a user handed over.
+    """Recognise the kind of a source.
 
     Args:
         source: See `tacit.tabulate`.
@@ -149,7 +149,9 @@ def _is_database(first: Any) -> bool:
 
 def _database(database: Any, query: str) -> Source:
     if not isinstance(query, str) or not query.strip():
-        raise InputError("with a DuckDB database, give the name of a table or a query as text")
+        raise InputError(
+            "with a DuckDB database, give the name of a table or a query as text", key=(1,)
+        )
     is_path = isinstance(database, str | os.PathLike)
     return Database(os.fspath(database) if is_path else database, query)
 
@@ -172,7 +174,8 @@ def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
     if odd:
         raise InputError(
             f"{first_few(odd)} has none of the endings {', '.join(ENDINGS)}; give files of these "
-            "kinds, or for a DuckDB database a pair of its path and a table or query"
+            "kinds, or for a DuckDB database a pair of its path and a table or query",
+            key=(names.index(odd[0]),),
         )
     if len(set(kinds.values())) > 1:
         raise InputError(f"{first_few(names)} are of different kinds; give one kind at a time")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
+from pyspark import TaskContext
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sql
@@ -35,6 +37,7 @@ from tacit.microdata.report import (
 from tacit.microdata.sources import Files, SparkFrame
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
 from tacit.problem import Integers
+from tacit.table.contributors import ALONE, HOLDING, numbers_of, numbers_without_codes
 
 FLOATING = ("float", "double")
 NUMERIC = (*FLOATING, "tinyint", "smallint", "int", "bigint", "decimal", "boolean")
@@ -56,6 +59,7 @@ class SparkMicrodata:
         self._source = source
         self._asked_for = specification
         self._faults = False
+        self._token = secrets.randbits(62)
 
     def __enter__(self) -> Self:
         with _plain_errors():
@@ -67,7 +71,8 @@ class SparkMicrodata:
         for name in (*wanted.numbers, *flags):
             if self._types[name] not in (*NUMERIC, "string"):
                 raise InputError(
-                    f"column {name} is of type {self._types[name]}; numbers are needed"
+                    f"column {name} is of type {self._types[name]}; numbers are needed",
+                    key=wanted.key_of(name),
                 )
         # Plain names, whatever the columns are called.
         self._place = {name: f"column_{place}" for place, name in enumerate(wanted.columns)}
@@ -87,7 +92,7 @@ class SparkMicrodata:
         session = SparkSession.builder.getOrCreate()
         names = _readable(self._source.names)
         if self._source.kind == "parquet":
-            # Names of folders are no data, even where one is called turnover=7.
+            # Names of folders are not data, even if one is called turnover=7.
             return session.read.option("recursiveFileLookup", "true").parquet(*names)
         first = session.read.text(names, recursiveFileLookup=True).first()
         if first is None:
@@ -272,7 +277,7 @@ class SparkMicrodata:
         width = layout.added + layout.top * sum(layout.tops)
         numbers = ", ".join(f"number_{place} double" for place in range(width))
         schema = f"value int, records bigint, cell bigint, {numbers}"
-        worker = Worker(wanted, cells)
+        worker = Worker(wanted, cells, layout.top, self._token)
         rows = coded.mapInArrow(worker, schema)
         # Cell by cell on the workers too: the driver sees each cell once.
         merged = rows.repartition("value", "cell").mapInArrow(partial(_merge, layout), schema)
@@ -299,8 +304,8 @@ class SparkMicrodata:
             refuse_several_holdings(several, str(wanted.contributor), str(wanted.holding))
         together = Window.partitionBy("contributor")
         holding = sql.min("holding").over(together)
-        named = sql.concat(sql.lit("holding "), holding)
-        group = sql.coalesce(named, sql.concat(sql.lit("alone "), sql.col("contributor")))
+        named = sql.concat(sql.lit(f"{HOLDING} "), holding)
+        group = sql.coalesce(named, sql.concat(sql.lit(f"{ALONE} "), sql.col("contributor")))
         return coded.withColumn("holding", group)
 
 
@@ -340,10 +345,19 @@ def _plain_errors() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Worker:
-    """Tabulates the records of one partition, which has all records of its contributors."""
+    """Tabulates the records of one partition, which has all records of its contributors.
+
+    Attributes:
+        specification: What is tabulated.
+        cells: The cells.
+        top: How many of the largest contributors are kept.
+        token: Tells contributors without codes from those of other sources.
+    """
 
     specification: Specification
     cells: Cells
+    top: int
+    token: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One row for each value and cell; the first row of a value has its number of records."""
@@ -356,16 +370,41 @@ class Worker:
         for place, name in enumerate(records.values):
             tally = Tally(
                 self.cells,
-                top=self.specification.top if self.specification.keeps_top else 0,
+                top=self.top,
                 shadow=records.shadow is not None,
                 weight=records.weight is not None,
                 holding=records.holding is not None,
                 request=records.asked is not None,
             )
             used = tally.add(records, name, orders)
+            tally.identify(partial(self._internal_numbers, table))
             cell, rows = tally.rows()
             if len(cell):
                 yield _batch(place, used, cell, rows)
+
+    def _internal_numbers(self, table: pa.Table, units: Integers, holdings: bool) -> Integers:
+        """Internal numbers of contributors or holdings, by their numbers in this partition."""
+        context = TaskContext.get()
+        partition = 0 if context is None else context.partitionId()
+        # As many places for each partition as it can have records.
+        places = units + (partition << 33)
+        found = numbers_without_codes(self.token + int(holdings), places)
+        column = "holding" if holdings else "contributor"
+        if column not in table.column_names:
+            return found
+        names = _encoded(table, column).dictionary
+        coded = np.flatnonzero(units < len(names))
+        codes = names.take(pa.array(units[coded])).to_pylist()
+        if holdings and self.specification.contributor is not None:
+            # The kind stands before the code already.
+            kinds = [code.split(" ", 1)[0] for code in codes]
+            codes = [code.split(" ", 1)[1] for code in codes]
+        else:
+            kinds = [column] * len(codes)
+        for kind in set(kinds):
+            those = [place for place, each in enumerate(kinds) if each == kind]
+            found[coded[those]] = numbers_of(kind, [codes[place] for place in those])
+        return found
 
 
 def _records(table: pa.Table, specification: Specification) -> Records:
@@ -395,13 +434,19 @@ def _numbered(table: pa.Table, name: str) -> Any:
     """Units as numbers; each record without is a unit of its own."""
     if name not in table.column_names:
         return None
-    encoded = table[name].combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
+    encoded = _encoded(table, name)
     number = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     alone = number < 0
     number[alone] = len(encoded.dictionary) + np.arange(np.count_nonzero(alone), dtype=np.int32)
     return number
+
+
+def _encoded(table: pa.Table, name: str) -> Any:
+    """A column of units as the distinct ones and their numbers."""
+    encoded = table[name].combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks() if encoded.num_chunks != 1 else encoded.chunk(0)
+    return encoded
 
 
 def _batch(value: int, used: int, cell: Any, rows: Any) -> pa.RecordBatch:

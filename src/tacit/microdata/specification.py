@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tacit.errors import InputError, first_few, name_columns, unwritable
+from tacit.errors import InputError, KeyPath, first_few, name_columns, unwritable
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 
 RECORDS = "records"
@@ -40,29 +40,35 @@ class Specification:
     def __post_init__(self) -> None:
         if not isinstance(self.by, Mapping):
             raise InputError(
-                "by must give each dimension its hierarchy or None, as in {'region': None}"
+                "by must give each dimension its hierarchy or None, as in {'region': None}",
+                key=("by",),
             )
         if not self.by:
-            raise InputError("by names no dimension; name at least one column with its hierarchy")
+            raise InputError(
+                "by names no dimension; name at least one column with its hierarchy", key=("by",)
+            )
         wrong = [name for name, given in self.by.items() if not isinstance(given, Hierarchy | None)]
         if wrong:
             raise InputError(
                 f"by gives {first_few(wrong)} something else than a Hierarchy or None; make a "
-                "Hierarchy of it"
+                "Hierarchy of it",
+                key=("by", wrong[0]),
             )
         for name in self.columns:
             odd = unwritable(str(name))
             if odd is not None:
-                raise InputError(f"the name of a column: {odd}; rename it")
+                raise InputError(f"the name of a column: {odd}; rename it", key=self.key_of(name))
         if len(set(self.values)) < len(self.values):
-            raise InputError(f"value names a column twice: {first_few(self.values)}")
+            raise InputError(
+                f"value names a column twice: {first_few(self.values)}", key=("value",)
+            )
         if isinstance(self.top, bool) or not isinstance(self.top, int) or self.top < 0:
-            raise InputError("top must be a whole number of contributions, 0 or more")
+            raise InputError("top must be a whole number of contributions, 0 or more", key=("top",))
         for name in ("unknown", "missing", "unreadable"):
             if getattr(self, name) not in POLICIES:
-                raise InputError(f"{name} must be one of {', '.join(POLICIES)}")
+                raise InputError(f"{name} must be one of {', '.join(POLICIES)}", key=(name,))
         if not isinstance(self.keep_empty, bool):
-            raise InputError("keep_empty must be true or false")
+            raise InputError("keep_empty must be true or false", key=("keep_empty",))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,6 +81,15 @@ class Specification:
         named = (self.contributor, self.holding, self.weight, self.shadow, self.request)
         given = [name for name in named if name is not None]
         return tuple(dict.fromkeys([*self.by, *self.values, *given]))
+
+    def key_of(self, column: str) -> KeyPath:
+        """Which argument of `tabulate` names a column."""
+        if column in self.values:
+            return ("value",)
+        if column in self.by:
+            return ("by", column)
+        named = ("contributor", "holding", "weight", "shadow", "request")
+        return next(((name,) for name in named if getattr(self, name) == column), ())
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -89,9 +104,13 @@ class Specification:
 
     @property
     def keeps_top(self) -> bool:
+        """Whether the table shows the largest contributions."""
+        return self.top > 0 and self.lists_contributors
+
+    @property
+    def lists_contributors(self) -> bool:
         """Whether largest contributions say anything: not where each record counts for one."""
-        counts_only = not self.values and self.shadow is None and self.owner is None
-        return self.top > 0 and not counts_only
+        return bool(self.values) or self.shadow is not None or self.owner is not None
 
     def refuse_missing_columns(
         self, present: Mapping[str, object] | tuple[str, ...], advice: str | None = None
@@ -108,7 +127,8 @@ class Specification:
             raise InputError(
                 f"there is no column {absent[0]}; {known}"
                 if len(absent) == 1
-                else f"there are no columns {first_few(absent)}; {known}"
+                else f"there are no columns {first_few(absent)}; {known}",
+                key=self.key_of(absent[0]),
             )
 
 

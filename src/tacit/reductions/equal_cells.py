@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.attack.knowledge import Attacker
+from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
 
@@ -42,6 +42,7 @@ class EqualCells:
         *,
         attackers: Sequence[Attacker] = (),
         apart: Booleans | None = None,
+        agreeing: Sequence[Floats] = (),
     ) -> EqualCells:
         """Merge equal cells.
 
@@ -51,14 +52,25 @@ class EqualCells:
                 knows stays a cell of its own: what is known of its equals counts.
             apart: Further cells that stay cells of their own. So do those that must be published,
                 and sensitive ones without any level: their equals may be published.
+            agreeing: Columns that must be the same for all cells that are merged; where they
+                differ, cells stay cells of their own.
+
+        Raises:
+            InputError: An attacker holds for certain what is not so.
         """
         alone = whole.must_publish.copy() if apart is None else apart | whole.must_publish
         for attacker in attackers:
             attacker.expect_cells(whole)
+            if attacker.at_least or attacker.at_most:
+                # Errors name cells as they were given.
+                attacker.learn(whole, _bounds(whole))
             alone[[*attacker.own, *attacker.colluding]] = True
         levels = whole.lower_level + whole.upper_level + whole.sliding_level
         alone[whole.sensitive[levels == 0]] = True
         group, relations = _merged(whole, alone)
+        differ = _differ(agreeing, group)
+        if differ.any():
+            group, relations = _merged(whole, alone | differ)
         return cls(whole, _problem(whole, group, relations), group)
 
     @classmethod
@@ -130,6 +142,22 @@ class EqualCells:
         chosen = np.zeros(self.problem.cell_count, bool)
         chosen[np.asarray(merged, np.int64)] = True
         return np.flatnonzero(chosen[self.group])
+
+
+def _bounds(problem: Problem) -> Knowledge:
+    """What everybody knows: the bounds."""
+    above, below = problem.upper - problem.value, problem.value - problem.lower
+    return Knowledge(np.maximum(above, 0.0), np.maximum(below, 0.0))
+
+
+def _differ(columns: Sequence[Floats], group: Integers) -> Booleans:
+    """Cells whose groups have different entries in one of the columns."""
+    count = int(group.max(initial=-1)) + 1
+    differ = np.zeros(count, bool)
+    for column in columns:
+        least = _strictest(np.minimum, column, group, count)
+        differ |= least != _strictest(np.maximum, column, group, count)
+    return differ[group]
 
 
 def _merged(problem: Problem, alone: Booleans) -> tuple[Integers, sparse.csr_array[Any, Any]]:

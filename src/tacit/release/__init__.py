@@ -1,11 +1,11 @@
-"""`protect`: from a table to a `Release`, in which what may be published is kept apart."""
+"""`protect`: from a table to a `Release`, which keeps what may be published separate."""
 
 from tacit.release.against import Against
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
-from tacit.release.run import protect
+from tacit.release.run import check_insiders, faced, protect
 from tacit.release.wording import audit_rows, guarantee, outcome_rows
 
 __all__ = [
@@ -13,10 +13,12 @@ __all__ = [
     "NoReleaseError",
     "Pivot",
     "Published",
-    "PublishedAs",
+    "PublishedStatus",
     "Release",
     "WorkingPapers",
     "audit_rows",
+    "check_insiders",
+    "faced",
     "guarantee",
     "outcome_rows",
     "protect",

@@ -9,11 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from inspect import signature
 from typing import Any
 
-from tacit.attack.audit import Audit
+import numpy as np
+
+from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker
+from tacit.insiders import Insiders
 from tacit.methods.registry import find_method
+from tacit.problem import Booleans
+from tacit.table import Table
+from tacit.table.contributors import Largest
 
 
 class Against(StrEnum):
@@ -27,7 +34,21 @@ class Against(StrEnum):
     """All contributors who are alone in a cell, putting together what they know."""
     OTHER = "other"
     """Those whom the publisher described."""
+    SINGLETONS = "singletons"
+    """Each contributor who is alone in a cell, knowing its own figures in all cells."""
+    CELL_SINGLETONS = "singletons of cells"
+    """The same where nobody knows who contributes to two of these cells."""
+    CONTRIBUTORS = "contributors"
+    """Each contributor, knowing its own figures in all cells."""
+    TOGETHER = "together"
+    """Several of the contributors, putting together what they know."""
 
+
+INSIDERS = (Against.SINGLETONS, Against.CELL_SINGLETONS, Against.CONTRIBUTORS)
+"""Kinds of contributors from whom only what others contribute is kept."""
+
+FACES_INSIDERS = "insiders" in signature(audit).parameters
+"""Whether the audit looks at insiders: nothing is guaranteed that it does not look at."""
 
 _OF_SINGLETONS = {"respondents": Against.ALONE, "global": Against.ALL_ALONE}
 _ALONE = "who are alone in a cell"
@@ -35,7 +56,10 @@ _MOST_NAMES = 3
 
 
 def asked_for(
-    method: str, options: Mapping[str, Any], attackers: Sequence[Attacker]
+    method: str,
+    options: Mapping[str, Any],
+    attackers: Sequence[Attacker],
+    insiders: Iterable[Against] = (),
 ) -> tuple[Against, ...]:
     """The kinds of attackers that a publisher asked for protection against.
 
@@ -43,6 +67,7 @@ def asked_for(
         method: The name of the method.
         options: Its options.
         attackers: Those given in place of a reader; none for a reader alone.
+        insiders: The kinds of contributors, see `insiders_asked_for`.
     """
     # Of attackers that were given, only readers and others are told apart: what the others
     # know may itself come from the data.
@@ -53,19 +78,80 @@ def asked_for(
     singletons = options.get("singletons", default)
     if singletons in _OF_SINGLETONS:
         found.add(_OF_SINGLETONS[singletons])
-    return _in_order(found)
+    return _in_order([*found, *insiders])
+
+
+def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Against, ...]:
+    """The kinds of contributors that a publisher asked for protection against.
+
+    Args:
+        table: The table, which may not know its contributors.
+        choice: Which ones were asked for.
+        coalition: So many of them may put together what they know.
+    """
+    holdings = table.holding_count is not None or table.holdings is not None
+    count = table.holding_count if holdings else table.count
+    if not FACES_INSIDERS or choice == "none" or (count is None and choice == "singletons"):
+        return ()
+    largest = table.holdings if holdings else table.contributors
+    # In all cells, not only those with a single contributor: readers must not learn of those.
+    named = largest is not None and _all_named(largest, table)
+    kind = Against.SINGLETONS if named else Against.CELL_SINGLETONS
+    kind = Against.CONTRIBUTORS if choice == "contributors" else kind
+    return (kind, Against.TOGETHER) if coalition > 1 else (kind,)
+
+
+def _all_named(largest: Largest, table: Table) -> bool:
+    known: Booleans = np.asarray(largest.is_known.any(axis=1), bool)
+    return bool(known[table.value != 0].all())
 
 
 def audited(found: Audit) -> tuple[Against, ...]:
     """The kinds of attackers that an audit let attack; confidential, see `asked_for`."""
-    return _in_order(_kind(finding.attacker) for finding in found.findings)
+    kinds = [_kind(finding.attacker) for finding in found.findings]
+    insiders = found.problem.insiders
+    if insiders is not None and faces_insiders(found):
+        kinds.append(Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS)
+        kinds += [Against.TOGETHER] * (insiders.coalition > 1)
+    return _in_order(kinds)
+
+
+def faces_insiders(found: Audit) -> bool:
+    """Whether an audit looked at the insiders of its problem."""
+    return getattr(found, "insiders", None) is not None
+
+
+def no_insider_can(against: Sequence[Against]) -> str:
+    """That none of the contributors can, with what they know, as the beginning of a sentence.
+
+    Args:
+        against: Kinds of attackers; none of them need be contributors.
+
+    >>> no_insider_can([Against.READER])
+    ''
+    >>> no_insider_can([Against.READER, Against.SINGLETONS])
+    'no contributor who is alone in a cell can, knowing its own figures,'
+    """
+    found = [kind for kind in INSIDERS if kind in against]
+    if not found:
+        return ""
+    who, known = "contributor", "its own figures"
+    if found[0] is not Against.CONTRIBUTORS:
+        who = "contributor who is alone in a cell"
+    if found[0] is Against.CELL_SINGLETONS:
+        known = "its own figure there"
+    if Against.TOGETHER in against:
+        # How many were considered is for the publisher to tell.
+        known += ", nor as many of them together as the publisher considered"
+    return f"no {who} can, knowing {known},"
 
 
 def none_can(against: Sequence[Against], reader: str) -> str:
     """That none of these can, as the beginning of a sentence.
 
     Args:
-        against: The kinds of attackers; at least one.
+        against: The kinds of attackers; at least one. Insiders are left out, see
+            `no_insider_can`.
         reader: What a reader is and knows, in words.
 
     >>> none_can([Against.READER], "a reader")
@@ -88,9 +174,10 @@ def none_can(against: Sequence[Against], reader: str) -> str:
             "no attacker whom the publisher considered can",
         ),
     }
-    if len(against) == 1:
-        return told[against[0]][1]
-    return f"neither {' nor '.join(told[kind][0] for kind in against)} can"
+    kinds = [kind for kind in against if kind in told]
+    if len(kinds) == 1:
+        return told[kinds[0]][1]
+    return f"neither {' nor '.join(told[kind][0] for kind in kinds)} can"
 
 
 def named_attackers(found: Audit) -> str:
@@ -107,11 +194,29 @@ def named_attackers(found: Audit) -> str:
         elif kind is Against.ALL_ALONE:
             cells = len({cell for attacker in chosen for cell in attacker.colluding})
             parts.append(f"all contributors {_ALONE} together, who know {cells} cells")
+        elif kind is Against.TOGETHER:
+            continue
+        elif kind in INSIDERS:
+            parts.append(_named_insiders(found.problem.insiders))
         else:
             names = [attacker.name for attacker in chosen]
             more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
             parts.append(", ".join(names[:_MOST_NAMES]) + more)
     return "; ".join(parts)
+
+
+def _named_insiders(insiders: Insiders | None) -> str:
+    assert insiders is not None
+    who = "holding" if insiders.are_holdings else "contributor"
+    text = f"{len(insiders)} {who}{'s' * (len(insiders) != 1)} with figures of their own"
+    if insiders.coalition > 1:
+        text += f", up to {insiders.coalition} together"
+    if not insiders.are_identified:
+        text += (
+            f"; the table does not say who contributes, so each cell with a single {who} was taken "
+            f"for another {who}'s (top_{who} names them)"
+        )
+    return text
 
 
 def _in_order(kinds: Iterable[Against]) -> tuple[Against, ...]:

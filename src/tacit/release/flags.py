@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Flags: TypeAlias = Literal["status", "sdmx", "none"]
 
 
-class PublishedAs(StrEnum):
+class PublishedStatus(StrEnum):
     """How a reader sees a cell."""
 
     VALUE = "published"
@@ -25,7 +25,7 @@ class PublishedAs(StrEnum):
     INTERVAL = "interval"
     """As an interval."""
     SUPPRESSED = "suppressed"
-    """Not at all. Whether the cell is sensitive or protects another one is not told."""
+    """Not at all. Readers are not told whether the cell is sensitive or protects another one."""
 
 
 class ConfidentialityStatus(StrEnum):
@@ -34,9 +34,9 @@ class ConfidentialityStatus(StrEnum):
     FREE = "F"
     """Free for publication."""
     NOT_FOR_PUBLICATION = "N"
-    """Not for publication: stands for a cell of which no more is told."""
+    """Not for publication: no more is said about the cell."""
     CONFIDENTIAL = "C"
-    """Confidential statistical information: the cell is sensitive itself."""
+    """Confidential statistical information: the cell is itself sensitive."""
     SECONDARY = "D"
     """Secondary confidentiality set by the sender: the cell protects others."""
 
@@ -53,10 +53,10 @@ class ObservationStatus(StrEnum):
 SDMX_COLUMNS = ("CONF_STATUS", "OBS_STATUS")
 
 MEANINGS: Mapping[str, str] = {
-    PublishedAs.VALUE: "published",
-    PublishedAs.INTERVAL: "published as an interval, to protect respondents",
-    PublishedAs.SUPPRESSED: "not published, to protect respondents",
-    "primary": "would itself tell too much about respondents",
+    PublishedStatus.VALUE: "published",
+    PublishedStatus.INTERVAL: "published as an interval, to protect respondents",
+    PublishedStatus.SUPPRESSED: "not published, to protect respondents",
+    "primary": "would itself disclose too much about respondents",
     "secondary": "would help to deduce others",
     "CONF_STATUS F": "free for publication",
     "CONF_STATUS N": "not for publication",
@@ -73,7 +73,7 @@ def flag_columns(published: Published, flags: Flags) -> dict[str, npt.NDArray[np
 
     Args:
         published: What readers may see.
-        flags: `status` for one column of `PublishedAs`, and a second one, `confidentiality`,
+        flags: `status` for one column of `PublishedStatus`, and a second one, `confidentiality`,
             where it is told which cells are primary; `sdmx` for CONF_STATUS and OBS_STATUS;
             `none` for no column.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
-from tacit.release.flags import MEANINGS, PublishedAs
+from tacit.release.flags import MEANINGS, PublishedStatus
 
 if TYPE_CHECKING:
     from tacit.problem import Floats
@@ -25,7 +25,7 @@ MOST_DECIMALS = 6
 _EXACT_DECIMALS = 12
 """Numbers with more decimals are kept to 15 digits."""
 _EXACT_BELOW = 2.0**53
-"""Whole numbers below this are stored as they are."""
+"""Integers below this are stored exactly."""
 Rounding: TypeAlias = Literal["nearest", "down", "up"]
 _ROUND = {"nearest": np.rint, "down": np.floor, "up": np.ceil}
 _KINDS = ("primary", "secondary")
@@ -36,7 +36,9 @@ def check_marks(marks: Marks) -> None:
     if isinstance(marks, str):
         return
     if set(marks) != set(_KINDS) or not all(isinstance(mark, str) for mark in marks.values()):
-        raise InputError("marks are one text, or two texts under 'primary' and 'secondary'")
+        raise InputError(
+            "marks are one text, or two texts under 'primary' and 'secondary'", key=("marks",)
+        )
 
 
 def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:
@@ -46,7 +48,7 @@ def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:
         InputError: Marks tell primary from secondary, but the publication does not.
     """
     check_marks(marks)
-    suppressed = published.status == PublishedAs.SUPPRESSED.value
+    suppressed = published.status == PublishedStatus.SUPPRESSED.value
     if isinstance(marks, str):
         return np.where(suppressed, marks, "")
     if published.primary is None:
@@ -59,7 +61,7 @@ def mark_column(published: Published, marks: Marks) -> npt.NDArray[np.str_]:
 
 
 def decimals(published: Published) -> int | None:
-    """How many decimals the published values need; None where they are too many to write out.
+    """How many decimals the published values need; None if there are too many to write.
 
     Ends of intervals count only where there are no values: they are rounded outwards.
     """
@@ -69,11 +71,11 @@ def decimals(published: Published) -> int | None:
 
 
 def settled(numbers: Floats) -> Floats:
-    """Numbers with the decimals that they have, and nothing behind: 15.600000000000001 is 15.6.
+    """Numbers without rounding noise: 15.600000000000001 is 15.6.
 
     What stands there comes from adding up: it depends on the order, and so on hidden cells.
     """
-    # Larger ones have no decimals, and NaN is no number.
+    # Larger ones have no decimals, and NaN is not a number.
     small = np.abs(numbers) < _EXACT_BELOW
     digits = _needed(numbers, _EXACT_DECIMALS)
     # Adding zero makes minus zero a plain one.
@@ -148,9 +150,9 @@ def cell_texts(
     digits = decimals(published) if same_decimals else None
     texts = number_texts(published.value, digits, grouping)
     marked = mark_column(published, marks).tolist()
-    for cell in np.flatnonzero(published.status == PublishedAs.SUPPRESSED.value).tolist():
+    for cell in np.flatnonzero(published.status == PublishedStatus.SUPPRESSED.value).tolist():
         texts[cell] = marked[cell]
-    spread = np.flatnonzero(published.status == PublishedAs.INTERVAL.value)
+    spread = np.flatnonzero(published.status == PublishedStatus.INTERVAL.value)
     if published.lower is not None and published.upper is not None:
         lower, upper = published.lower[spread], published.upper[spread]
         ends = zip(
@@ -173,13 +175,13 @@ def legend(published: Published, marks: Marks = DEFAULT_MARK) -> list[tuple[str,
     """The marks that occur, each with what it means."""
     found: list[tuple[str, str]] = []
     statuses = set(published.status.tolist())
-    if PublishedAs.SUPPRESSED in statuses:
-        not_published = MEANINGS[PublishedAs.SUPPRESSED]
+    if PublishedStatus.SUPPRESSED in statuses:
+        not_published = MEANINGS[PublishedStatus.SUPPRESSED]
         if isinstance(marks, str):
             found.append((marks, not_published))
         else:
             found += [(marks[kind], f"not published: {MEANINGS[kind]}") for kind in _KINDS]
-    if PublishedAs.INTERVAL in statuses:
+    if PublishedStatus.INTERVAL in statuses:
         found.append((f"a{BETWEEN}b", "lies between a and b: an interval, to protect respondents"))
     if published.altered:
         told = "may differ from the true ones"

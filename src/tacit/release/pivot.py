@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.release.published import Published
 
 INDENT = "  "
-"""What a level of a hierarchy moves a code to the right by, in text."""
+"""The indentation of a code per level of its hierarchy, in text."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +238,7 @@ class _Codes:
         return self._codes[0]
 
     def code(self, name: str, given: object) -> str:
-        """A code that was asked for; refused where there is none like it."""
+        """A requested code; an unknown one is refused."""
         code = str(given)
         if code not in self._codes:
             raise InputError(f"{name} has no code {code!r}; {nearest(code, self._codes[:20])}")

@@ -17,7 +17,7 @@ from tacit.hierarchy import Hierarchy
 from tacit.outcome import Intervals, Outcome, Suppression, Values
 from tacit.problem import Booleans, Floats, Problem
 from tacit.release.against import Against
-from tacit.release.flags import Flags, PublishedAs, flag_columns
+from tacit.release.flags import Flags, PublishedStatus, flag_columns
 from tacit.release.marks import DEFAULT_MARK, Marks, settled
 from tacit.release.pivot import Pivot, pivot
 from tacit.table import Table
@@ -39,11 +39,11 @@ class Published:
         lower: The lower end of what is published of each cell; None where the method publishes
             no intervals.
         upper: The upper end.
-        status: How each cell is published, see `PublishedAs`.
+        status: How each cell is published, see `PublishedStatus`.
         dimensions: The hierarchy of each dimension; none for a problem.
         backend: The data frame library that `to_frame` uses.
         grids: The linked tables that it consists of; one, if it was not linked.
-        relations: What every reader knows about the cells, one relation a row.
+        relations: What every reader knows about the cells, one relation per row.
         rhs: What each relation adds up to.
         lowest: What every reader knows to be the least value of any cell: 0 where none can be
             negative.
@@ -95,7 +95,7 @@ class Published:
                 themselves, and which only protect others.
             against: The kinds of attackers that the publisher asked for protection against.
         """
-        problem = source if isinstance(source, Problem) else source.problem()
+        problem = source if isinstance(source, Problem) else source.problem("none")
         value, ends, status = seen(problem, outcome)
         codes: dict[str, npt.NDArray[np.str_]]
         if isinstance(source, Table):
@@ -104,7 +104,7 @@ class Published:
         else:
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
             dimensions, backend, grids = {}, None, ()
-        hidden = status != PublishedAs.VALUE.value
+        hidden = status != PublishedStatus.VALUE.value
         return cls(
             codes,
             _frozen(settled(value)),
@@ -134,7 +134,7 @@ class Published:
     @property
     def is_hidden(self) -> Booleans:
         """The cells that are not published with a value."""
-        return np.asarray(self.status != PublishedAs.VALUE.value)
+        return np.asarray(self.status != PublishedStatus.VALUE.value)
 
     def columns(self, value: str = "value", flags: Flags = "status") -> dict[str, npt.NDArray[Any]]:
         """The columns of `to_frame`.
@@ -201,7 +201,7 @@ class Published:
         flags: Flags = "status",
         formulas: Literal["neutralise", "keep"] = "neutralise",
     ) -> None:
-        """Write a CSV file, one line a cell.
+        """Write a CSV file, one line per cell.
 
         Args:
             path: Where to write; a name in `.gz` compresses.
@@ -219,7 +219,7 @@ class Published:
     def to_parquet(
         self, path: str | Path, *, value: str = "value", flags: Flags = "status"
     ) -> None:
-        """Write a Parquet file, one row a cell.
+        """Write a Parquet file, one row per cell.
 
         Args:
             path: Where to write.
@@ -248,7 +248,7 @@ class Published:
             marks: What to write in place of suppressed values.
             flags: `status`, `sdmx` or `none`: columns of a list.
             layout: `pivot`, with the last dimension in the columns, or `list`, with a row for
-                each cell; by default a list where flags are asked for.
+                each cell; by default a list where flags are requested.
             title: A heading.
         """
         from tacit.io.exports import write_excel
@@ -265,7 +265,7 @@ class Published:
         layout: Literal["pivot", "list"] | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a web page that needs nothing else: a table for each of the linked tables.
+        """Write a self-contained web page: a table for each of the linked tables.
 
         Args:
             path: Where to write.
@@ -300,7 +300,7 @@ class Published:
 
     def __repr__(self) -> str:
         names = " x ".join(self.codes)
-        shown = int(np.count_nonzero(self.status == PublishedAs.VALUE.value))
+        shown = int(np.count_nonzero(self.status == PublishedStatus.VALUE.value))
         return f"Published({names}, {self.cell_count} cells, {shown} with a value)"
 
     def _repr_html_(self) -> str:
@@ -332,9 +332,9 @@ def seen(
         value = solution.value
     else:
         raise InputError("there is no solution, so there is nothing to publish")
-    status = np.full(problem.cell_count, PublishedAs.VALUE.value, _STATUS_TYPE)
-    status[spread] = PublishedAs.INTERVAL.value
-    status[blank] = PublishedAs.SUPPRESSED.value
+    status = np.full(problem.cell_count, PublishedStatus.VALUE.value, _STATUS_TYPE)
+    status[spread] = PublishedStatus.INTERVAL.value
+    status[blank] = PublishedStatus.SUPPRESSED.value
     return np.where(blank | spread, np.nan, value), ends, status
 
 
@@ -352,7 +352,7 @@ def lowest_of(problem: Problem) -> float:
     return 0.0 if (problem.lower >= 0).all() else -np.inf
 
 
-_STATUS_TYPE = np.dtype(f"<U{max(len(status) for status in PublishedAs)}")
+_STATUS_TYPE = np.dtype(f"<U{max(len(status) for status in PublishedStatus)}")
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

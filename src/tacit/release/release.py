@@ -1,4 +1,4 @@
-"""`Release`: a table that may be published, apart from the papers that may not."""
+"""`Release`: a table that may be published, separate from the working papers that may not."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from tacit.release.wording import (
     limits,
     outcome_rows,
     public_rows,
+    sums_row,
     versions,
 )
+from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
 from tacit.version import __version__
 
@@ -54,12 +56,14 @@ class WorkingPapers:
         problem: The table as methods see it.
         outcome: What the method found.
         audit: What shows that it is safe.
+        sums: Sums of hidden cells that everybody knows although rules find them sensitive.
     """
 
     table: Table | None
     problem: Problem
     outcome: Outcome
     audit: Audit
+    sums: tuple[SensitiveSum, ...] = ()
 
     def perturbation(self) -> list[LevelChange]:
         """How far published values are from the true ones, for each level of each hierarchy.
@@ -102,6 +106,8 @@ class WorkingPapers:
                 f"{found.checked} claims against {attackers} attacker{'s' * (attackers != 1)}, "
                 "all verified with evidence"
             )
+        if self.sums and self.table is not None:
+            rows["known sums"] = sums_row(self.sums, self.table)
         made = f"tacit {__version__}, method {outcome.method}"
         return {**rows, "made by": made, "versions": versions()}
 
@@ -111,7 +117,7 @@ class WorkingPapers:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """A table that may be published, apart from the papers that may not.
+    """A table that may be published, separate from the working papers that may not.
 
     Attributes:
         published: What readers may see.

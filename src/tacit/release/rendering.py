@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.marks import DEFAULT_MARK, Marks, legend
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def bare_pivot(pivot: Pivot, marks: Marks) -> str:
             f'<tr><td colspan="{len(pivot.row_names)}"></td><th scope="colgroup" class="g" '
             f'colspan="{len(pivot.columns)}">{escape(pivot.column_name)}</th></tr>'
         )
-    hidden = (*(pivot.published.status != PublishedAs.VALUE.value).tolist(), False)
+    hidden = (*(pivot.published.status != PublishedStatus.VALUE.value).tolist(), False)
     texts = pivot.texts(marks, grouping=THIN_SPACE, same_decimals=True)
     lines = []
     for codes, levels, cells, shown in zip(
@@ -79,7 +79,7 @@ def bare_pivot(pivot: Pivot, marks: Marks) -> str:
 
 
 def list_table(columns: Mapping[str, Sequence[str]], numeric: Iterable[str], caption: str) -> str:
-    """Columns as a table element, one line a cell."""
+    """Columns as a table element, one line per cell."""
     right = set(numeric)
     heads = "".join(
         f'<th scope="col"{" class=c" if name in right else ""}>{escape(name)}</th>'

@@ -7,23 +7,35 @@ attackers, and its evidence is verified in numpy before anything is called safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.clock import Clock
+from tacit.errors import InputError
 from tacit.methods.registry import find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.release.against import asked_for
+from tacit.release.against import (
+    FACES_INSIDERS,
+    Against,
+    asked_for,
+    faces_insiders,
+    insiders_asked_for,
+)
 from tacit.release.choices import with_cells
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
+from tacit.release.sums import left_known, protect_sums, time_limit_of
+from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
+from tacit.table.insiders import Choice, check_choice
 
 LEVELS = ("lower_level", "upper_level", "sliding_level")
 
@@ -33,6 +45,8 @@ def protect(
     method: str = "suppress",
     *,
     attackers: Sequence[Attacker] = (),
+    insiders: Choice | None = None,
+    coalition: int = 1,
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
     **options: Any,
@@ -45,6 +59,10 @@ def protect(
         method: `suppress`, or another one of `tacit.methods.registry.METHODS`.
         attackers: Who attacks; by default a reader who knows nothing more than the
             publication, the relations and the bounds.
+        insiders: Which contributors attack besides, each knowing its own figures: `singletons`,
+            who are alone in a cell (the default where the table knows the number of
+            contributors); `contributors`, all whom it knows; `none`. A problem brings its own.
+        coalition: So many insiders may put together what they know.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the table must add up (see `Problem.validate`).
         **options: Options of the method, such as `time_limit=60`.
@@ -65,13 +83,21 @@ def protect(
     """
     chosen = find_method(method)
     run = chosen.run()
-    problem = table if isinstance(table, Problem) else table.problem()
+    problem = faced(table, options, insiders, coalition)
     options = with_cells(table, chosen.to_publish(options), chosen.cell_choices)
     if attackers:
         options["attackers"] = attackers
-    outcome = run(problem, observer=observer, tolerance=tolerance, **options)
+    search = partial(run, observer=observer, tolerance=tolerance)
+    clock = Clock(time_limit_of(options))
+    outcome = search(problem, **options)
     if outcome.solution is None:
         raise NoReleaseError(_why_none(outcome), outcome, problem)
+    known: list[SensitiveSum] = []
+    if isinstance(table, Table):
+        if method == "suppress" and not _asks_for_singletons(options) and not attackers:
+            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
+        else:
+            known = left_known(table, outcome)
     found = _verified(problem, outcome, attackers, observer, tolerance)
     outcome = replace(outcome, audit=found)
     if not found.safe:
@@ -82,9 +108,62 @@ def protect(
             problem,
             found,
         )
-    papers = WorkingPapers(table if isinstance(table, Table) else None, problem, outcome, found)
-    against = asked_for(method, options, attackers)
+    papers = WorkingPapers(
+        table if isinstance(table, Table) else None, problem, outcome, found, tuple(known)
+    )
+    kinds: tuple[Against, ...] = ()
+    if isinstance(table, Table) and not _asks_for_singletons(options):
+        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
+    against = asked_for(method, options, attackers, kinds)
     return Release(Published.of(table, outcome, against=against), papers)
+
+
+def faced(
+    source: Table | Problem,
+    options: Mapping[str, Any],
+    insiders: str | None = None,
+    coalition: int = 1,
+) -> Problem:
+    """What algorithms see of a table, with the insiders that it is protected against.
+
+    Args:
+        source: The table or problem.
+        options: Options of the method; `singletons` follows papers in place of insiders.
+        insiders: Which contributors attack; None leaves it at the default.
+        coalition: So many of them may put together what they know.
+
+    Raises:
+        InputError: Insiders that the source cannot have, or both insiders and `singletons`.
+    """
+    check_insiders(options, insiders, coalition)
+    if _asks_for_singletons(options):
+        insiders = "none"
+    if isinstance(source, Table):
+        return source.problem(cast("Choice", insiders or "singletons"), coalition)
+    if insiders == "none":
+        return source.with_insiders(None)
+    if insiders is not None or coalition > 1:
+        raise InputError(
+            "insiders are found in a table that knows its contributors, which this input is not (a "
+            "JJ file or a problem); leave out insiders and coalition"
+        )
+    return source
+
+
+def check_insiders(options: Mapping[str, Any], insiders: str | None, coalition: int) -> None:
+    """Refuse insiders that there cannot be, whatever the table is; arguments as of `faced`."""
+    check_choice(insiders or "singletons", coalition)
+    if coalition > 1 and insiders == "none":
+        raise InputError("coalition says how many insiders work together, but insiders is none")
+    if _asks_for_singletons(options) and (insiders not in (None, "none") or coalition > 1):
+        raise InputError(
+            "insiders and singletons both say what contributors know; leave out singletons, which "
+            "follows the papers, or say insiders = none"
+        )
+
+
+def _asks_for_singletons(options: Mapping[str, Any]) -> bool:
+    return str(options.get("singletons", "ignore")) != "ignore"
 
 
 def _why_none(outcome: Outcome) -> str:
@@ -104,7 +183,7 @@ def _verified(
     observer: Observer | None,
     tolerance: float,
 ) -> Audit:
-    """The method's own audit if it is about what is to be published, else one of its own."""
+    """The method's own audit if it is about what is to be published, otherwise a new one."""
     assert outcome.solution is not None
     found: Audit | None = outcome.audit
     if found is None or not _is_about(problem, outcome.solution, found, attackers):
@@ -134,6 +213,8 @@ def _is_about(
     judged = found.adjusted or found.rounded
     return (
         all(np.array_equal(getattr(problem, name), getattr(audited, name)) for name in arrays)
+        and problem.insiders is audited.insiders
+        and (problem.insiders is None or not FACES_INSIDERS or faces_insiders(found))
         and problem.relations.shape == audited.relations.shape
         and abs(problem.relations - audited.relations).sum() == 0
         and np.array_equal(told.up, found.knowledge.up)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from platform import python_version
 
@@ -10,9 +11,11 @@ import numpy as np
 from tacit.attack.audit import Audit
 from tacit.outcome import Intervals, Outcome, Suppression
 from tacit.problem import Problem
-from tacit.release.against import Against, audited, named_attackers, none_can
-from tacit.release.flags import PublishedAs
+from tacit.release.against import Against, audited, named_attackers, no_insider_can, none_can
+from tacit.release.flags import PublishedStatus
 from tacit.release.published import Published, seen
+from tacit.rules.sums import SensitiveSum
+from tacit.table import Table
 from tacit.version import __version__
 
 ENDS = {
@@ -73,14 +76,19 @@ def _promise(against: tuple[Against, ...], *, rounded: bool, adjusted: bool) -> 
             "a reader who knows the published values, how far from the true ones they may be, all "
             "relations and the bounds"
         )
+    insiders = no_insider_can(against)
+    if insiders:
+        insiders = (
+            f", and {insiders} deduce what others contribute more closely than the rules allow"
+        )
     return (
         f"{none_can(against, reader)} deduce any sensitive cell more closely than its protection "
-        "levels allow"
+        f"levels allow{insiders}"
     )
 
 
 def limits(published: Published) -> str:
-    """What is not guaranteed, in whole sentences."""
+    """What is not guaranteed, in full sentences."""
     text = (
         "This does not hold against anyone who knows more, for instance from another publication "
         "or, unless named here, from contributing. "
@@ -138,7 +146,7 @@ def public_rows(published: Published, promise: str) -> dict[str, str]:
     if len(published.grids) > 1:
         names = f"{len(published.grids)} linked tables over {', '.join(published.codes)}"
     rows = {"table": f"{names}, {published.cell_count} cells"}
-    usual = PublishedAs.SUPPRESSED if published.lower is None else PublishedAs.INTERVAL
+    usual = PublishedStatus.SUPPRESSED if published.lower is None else PublishedStatus.INTERVAL
     for name, how in _HIDDEN:
         count = int(np.count_nonzero(published.status == how.value))
         if count or (how is usual and not published.altered):
@@ -171,7 +179,7 @@ def outcome_rows(outcome: Outcome, problem: Problem) -> dict[str, str]:
         return rows
     _, _, status = seen(problem, outcome)
     sensitive = problem.is_sensitive
-    usual = {Suppression: PublishedAs.SUPPRESSED, Intervals: PublishedAs.INTERVAL}
+    usual = {Suppression: PublishedStatus.SUPPRESSED, Intervals: PublishedStatus.INTERVAL}
     for name, how in _HIDDEN:
         hidden = status == how.value
         if hidden.any() or usual.get(type(outcome.solution)) is how:
@@ -201,4 +209,16 @@ def audit_rows(outcome: Outcome, problem: Problem, found: Audit | None) -> dict[
     return rows
 
 
-_HIDDEN = (("suppressed", PublishedAs.SUPPRESSED), ("intervals", PublishedAs.INTERVAL))
+def sums_row(sums: Sequence[SensitiveSum], table: Table) -> str:
+    """Sums that everybody knows though rules find them sensitive, in words; confidential."""
+    shown = "; ".join(each.label(table) for each in sums[:_MOST_SUMS])
+    more = f"; and {len(sums) - _MOST_SUMS} more" if len(sums) > _MOST_SUMS else ""
+    one = len(sums) == 1
+    return (
+        f"{len(sums)} sum{'s' * (not one)} of hidden cells {'is' if one else 'are'} known to "
+        f"everybody, though rules find {'it' if one else 'them'} sensitive: {shown}{more}"
+    )
+
+
+_MOST_SUMS = 5
+_HIDDEN = (("suppressed", PublishedStatus.SUPPRESSED), ("intervals", PublishedStatus.INTERVAL))

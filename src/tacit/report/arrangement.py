@@ -1,4 +1,4 @@
-"""Cells in rows and columns: the dimensions of a table laid out on paper."""
+"""Cells in rows and columns: the dimensions of a table laid out on a page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def arrange(published: Published, widest: int = WIDEST) -> Arrangement:
 
     Two dimensions are rows and columns as they come, unless there would be very many columns;
     of more dimensions, all but one share the rows or the columns, whichever makes the better
-    page. Combinations that do not occur take no room. Cells without dimensions are put in lines,
+    page. Combinations that do not occur take no space. Cells without dimensions are put in lines,
     in their order.
 
     Args:

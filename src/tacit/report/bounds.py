@@ -1,4 +1,4 @@
-"""Bounds over time: how the search closed in (paper 001, Figure 1). Confidential."""
+"""Bounds over time: how the search closed in [RojoGonzalez2019, Figure 1]. Confidential."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tacit.errors import InputError
-from tacit.report.page import Page, Section, figure, numbers_table, paragraph
+from tacit.report.page import Page, PageSection, figure, numbers_table, paragraph
 from tacit.report.picture import REPORT_SUFFIX, Numbers, Picture, check_name
 from tacit.report.svg import Drawing, element, number, round_steps, spread, text_width
 
@@ -17,7 +17,7 @@ INTERNAL_ONLY = "Internal: this compares methods on the true table; not for publ
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedMethod:
-    """What one method made of a table. It holds no value of any single cell.
+    """What one method made of a table. It holds no value of any cell.
 
     Attributes:
         method: `suppress`, `intervals`, ...
@@ -83,7 +83,7 @@ class ComparedMethod:
 
 
 def comparison_numbers(rows: Sequence[ComparedMethod]) -> Numbers:
-    """The methods as a table of text, one row a method; columns that nobody fills are left out."""
+    """The methods as a table of text, one row per method; empty columns are left out."""
     columns: dict[str, Callable[[ComparedMethod], str]] = {
         "algorithm": lambda row: row.algorithm,
         "status": lambda row: row.status,
@@ -107,7 +107,7 @@ def comparison_numbers(rows: Sequence[ComparedMethod]) -> Numbers:
 
 
 def risk_and_utility(rows: Sequence[ComparedMethod]) -> Picture:
-    """What readers lose (across) against how closely attackers get (up), a mark a method.
+    """What readers lose (across) against how closely attackers get (up), a mark per method.
 
     Down and to the left is better: little lost, and sensitive cells far from being known.
 
@@ -193,12 +193,12 @@ def comparison_report(
         raise InputError("there are no methods to compare")
     sections = []
     if any(row.is_placed for row in rows):
-        sections.append(Section("picture", "Risk against utility", _figure_alone(rows)))
+        sections.append(PageSection("picture", "Risk against utility", _figure_alone(rows)))
     notes = "".join(paragraph(f"{row.method}: {row.note}") for row in rows if row.note)
     sections.append(
-        Section("methods", "The methods in numbers", _wide(comparison_numbers(rows)) + notes)
+        PageSection("methods", "The methods in numbers", _wide(comparison_numbers(rows)) + notes)
     )
-    sections.append(Section("reading", "How to read the columns", _columns()))
+    sections.append(PageSection("reading", "How to read the columns", _columns()))
     safe = sum(row.exposed == 0 for row in rows)
     Page(
         kind="Comparison of methods",
@@ -216,7 +216,7 @@ def comparison_report(
 
 
 def _figure_alone(rows: Sequence[ComparedMethod]) -> str:
-    # The page has the numbers in a section of their own.
+    # The page has the numbers in a separate section.
     return figure(replace(risk_and_utility(rows), numbers=None))
 
 
@@ -225,7 +225,7 @@ def _wide(numbers: Numbers) -> str:
     turned = zip(*numbers.rows, strict=True)
     methods = next(turned)
     body = tuple((name, *texts) for name, texts in zip(numbers.header[1:], turned, strict=True))
-    return numbers_table(Numbers(("", *methods), body), "One column a method")
+    return numbers_table(Numbers(("", *methods), body), "One column per method")
 
 
 def _columns() -> str:
@@ -258,7 +258,7 @@ def _several(row: ComparedMethod, rows: Sequence[ComparedMethod]) -> bool:
 
 
 def _marker(place: int, x: float, y: float, class_: str, title: str) -> str:
-    """A shape of its own for each method."""
+    """A different shape for each method."""
     r = 6.0
     corners = (
         ((-r, -r), (r, -r), (r, r), (-r, r)),

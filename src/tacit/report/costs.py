@@ -15,7 +15,7 @@ from tacit.report.picture import Numbers, Picture
 from tacit.report.texts import counted, percent
 
 MOST = 20
-"""So many cells are shown, those with the highest costs."""
+"""This many cells are shown, those with the highest costs."""
 _OWN = Mark("the cell itself", "", SENSITIVE.style)
 _OTHERS = Mark("its share of the cells that protect it", "", SECONDARY.style, hatched=True)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.release import Published, PublishedAs, Release
+from tacit.release import Published, PublishedStatus, Release
 from tacit.report.arrangement import Arrangement, arrange
 from tacit.report.bounds import bounds_over_time, has_bounds
 from tacit.report.costs import has_costs, protection_costs
 from tacit.report.heat_map import heat_map
 from tacit.report.levels import loss_by_level, perturbation_by_level
-from tacit.report.page import Page, Section, facts, figure, paragraph
+from tacit.report.page import Page, PageSection, facts, figure, paragraph
 from tacit.report.picture import REPORT_SUFFIX, WARNING, Picture, check_name, joined
 from tacit.report.texts import cell_texts, counted, percent
 from tacit.report.widths import has_widths, interval_widths
@@ -21,9 +21,9 @@ from tacit.report.widths import has_widths, interval_widths
 MOST_CELLS = 6_000
 """A table with more places than this is left to the files that it is published in."""
 UPRIGHT_COLUMNS = 12
-"""A table with more columns than this is printed on paper laid crosswise."""
+"""A table with more columns than this is printed in landscape."""
 MOST_COLUMNS = 30
-"""A table with more columns than this is turned if that makes it narrower: paper is not wide."""
+"""A table with more columns than this is transposed if that makes it narrower, to fit on paper."""
 
 
 def write_report(
@@ -33,7 +33,7 @@ def write_report(
     confidential: bool = False,
     title: str | None = None,
 ) -> Path:
-    """Write the report on a release: one HTML file that needs nothing else.
+    """Write the report on a release: one self-contained HTML file.
 
     Args:
         release: The release.
@@ -63,7 +63,9 @@ def html_report(release: Release, *, confidential: bool = False, title: str | No
 def _page(release: Release, confidential: bool, title: str | None) -> Page:
     changes = release.published.altered
     sections = [
-        Section("protection", "What was done and what holds", _protection(release, confidential)),
+        PageSection(
+            "protection", "What was done and what holds", _protection(release, confidential)
+        ),
         _pictured("cells", heat_map(release, confidential=confidential)),
     ]
     if changes and confidential:
@@ -78,7 +80,9 @@ def _page(release: Release, confidential: bool, title: str | None) -> Page:
         sections.append(_pictured("costs", protection_costs(release)))
     found = arrange(release.published, MOST_COLUMNS)
     if release.published.dimensions and len(found.rows) * len(found.columns) <= MOST_CELLS:
-        sections.append(Section("table", "The published table", _table(release.published, found)))
+        sections.append(
+            PageSection("table", "The published table", _table(release.published, found))
+        )
     return Page(
         kind="Working paper" if confidential else "Report on disclosure control",
         title=title or report_title(release.published),
@@ -89,8 +93,8 @@ def _page(release: Release, confidential: bool, title: str | None) -> Page:
     )
 
 
-def _pictured(anchor: str, picture: Picture) -> Section:
-    return Section(f"part-{anchor}", picture.title, figure(picture))
+def _pictured(anchor: str, picture: Picture) -> PageSection:
+    return PageSection(f"part-{anchor}", picture.title, figure(picture))
 
 
 def report_title(published: Published, value: str = "table") -> str:
@@ -104,18 +108,19 @@ def report_title(published: Published, value: str = "table") -> str:
 
 def _lead(published: Published) -> str:
     how = {
-        "suppress": "Cells that would give somebody away are left out, and so are others from "
-        "which they could be computed.",
-        "intervals": "Cells that would give somebody away are published as intervals, and so are "
+        "suppress": "Cells that would disclose confidential figures are left out, and so are "
         "others from which they could be computed.",
-        "combined": "Cells that would give somebody away are left out or published as intervals.",
-        "adjust": "Values are changed, as little as possible, so that nobody is given away.",
-        "round": "Values are rounded, so that nobody is given away and all totals still add up.",
+        "intervals": "Cells that would disclose confidential figures are published as intervals, "
+        "and so are others from which they could be computed.",
+        "combined": "Cells that would disclose confidential figures are left out or published as "
+        "intervals.",
+        "adjust": "Values are changed, as little as possible, to protect confidential figures.",
+        "round": "Values are rounded to protect confidential figures; all totals still add up.",
     }
     if published.at_random:
         how["round"] = (
-            "Values are rounded at random, each for itself, so that nobody is given away. Totals "
-            "are rounded like all others: parts need not add up to them."
+            "Values are rounded at random, each separately, to protect confidential figures. "
+            "Totals are rounded like all others: parts need not add up to them."
         )
     cells = f"{counted(published.cell_count)} cells, made safe to publish."
     return f"{cells} {how.get(published.method, '')}".strip()
@@ -125,12 +130,12 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
     published = release.published
     rows = {"cells": counted(published.cell_count)}
     for name, how in (
-        ("published with a value", PublishedAs.VALUE),
-        ("published as an interval", PublishedAs.INTERVAL),
-        ("suppressed", PublishedAs.SUPPRESSED),
+        ("published with a value", PublishedStatus.VALUE),
+        ("published as an interval", PublishedStatus.INTERVAL),
+        ("suppressed", PublishedStatus.SUPPRESSED),
     ):
         count = int(np.count_nonzero(published.status == how.value))
-        if count or how is PublishedAs.VALUE:
+        if count or how is PublishedStatus.VALUE:
             rows[name] = f"{counted(count)} ({percent(count / max(published.cell_count, 1))})"
     if confidential:
         rows["sensitive"] = counted(len(release.papers.problem.sensitive))
@@ -143,7 +148,7 @@ def _figures(release: Release, confidential: bool) -> dict[str, str]:
 def _protection(release: Release, confidential: bool) -> str:
     rows = release.summary_rows()
     if confidential:
-        # What the papers tell of hidden cells tells more than what readers are told of them.
+        # The working papers say more about hidden cells than readers are told.
         rows |= release.papers.summary_rows()
     del rows["guarantee"]
     return paragraph(release.guarantee) + facts(rows)

@@ -19,7 +19,7 @@ from tacit.report.texts import cell_texts, value_text
 NAME = "heat-map"
 SHADES = 5
 TILES = 3_000
-"""Up to so many places each cell is drawn by itself and tells its value under the mouse."""
+"""Up to this many places each cell is drawn separately, with its value as a tooltip."""
 ROWS, COLUMNS, PLACES = 800, 420, 60_000
 """With more rows, columns or places than this, several cells share a place."""
 _WIDTH = 920.0
@@ -132,7 +132,7 @@ def _tiled(
     shading: _Shading,
     confidential: bool,
 ) -> Drawing:
-    """Every cell by itself, with what it is in words."""
+    """Every cell separately, with a description."""
     published = release.published
     texts = cell_texts(published)
     unmarked = [texts[cell] for cell in np.flatnonzero(marks.of_cell < 0).tolist()]
@@ -246,7 +246,7 @@ def _placed(arrangement: Arrangement, width: float, height: float) -> _Grid:
 
 
 def _left(rows: Axis) -> float:
-    """The room that the names of the rows take."""
+    """The width of the names of the rows."""
     indented = [
         text_width(shortened(label)) + 10 * min(int(level), 6)
         for label, level in zip(rows.labels, rows.levels, strict=True)
@@ -255,7 +255,7 @@ def _left(rows: Axis) -> float:
 
 
 def _labels(drawing: Drawing, grid: _Grid) -> None:
-    """Names of rows and columns; where there is no room for all, those of the highest levels."""
+    """Names of rows and columns; if not all fit, those of the highest levels."""
     drawing.text(2, grid.top - 8, shortened(grid.rows.name, 30), "t-strong")
     drawing.text(grid.left, _LEGEND + 8, shortened(grid.columns.name, 60), "t-strong")
     for row in _with_room(grid.rows.levels, grid.height, _LINE):
@@ -323,7 +323,7 @@ def _matrix(arrangement: Arrangement, of_cell: Integers) -> Integers:
 
 
 def _areas(drawing: Drawing, grid: _Grid, kind: Integers, styles: Sequence[str]) -> None:
-    """Runs of one kind within a row, one path a kind; places without a cell stay empty."""
+    """Runs of one kind within a row, one path per kind; places without a cell stay empty."""
     rows, columns = kind.shape
     change = np.ones((rows, columns), bool)
     change[:, 1:] = kind[:, 1:] != kind[:, :-1]

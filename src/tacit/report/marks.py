@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.problem import Integers
-from tacit.release import PublishedAs, Release
+from tacit.release import PublishedStatus, Release
 from tacit.report.svg import hatching
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A kind of cell that is drawn in a way of its own.
+    """A kind of cell that is drawn in its own way.
 
     Attributes:
         name: What the cells are, in words.
@@ -67,12 +67,12 @@ def marked(release: Release, *, confidential: bool) -> Marked:
     marks: tuple[Mark, ...] = (SUPPRESSED, INTERVAL)
     of_cell = np.full(published.cell_count, -1, np.int64)
     if not confidential:
-        of_cell[published.status == PublishedAs.SUPPRESSED.value] = 0
-        of_cell[published.status == PublishedAs.INTERVAL.value] = 1
+        of_cell[published.status == PublishedStatus.SUPPRESSED.value] = 0
+        of_cell[published.status == PublishedStatus.INTERVAL.value] = 1
     else:
         papers = release.papers
         marks = (SENSITIVE, SECONDARY)
-        of_cell[published.status != PublishedAs.VALUE.value] = 1
+        of_cell[published.status != PublishedStatus.VALUE.value] = 1
         of_cell[papers.problem.is_sensitive] = 0
     used = [place for place in range(len(marks)) if (of_cell == place).any()]
     renumbered = np.full(len(marks) + 1, -1, np.int64)

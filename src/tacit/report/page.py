@@ -18,7 +18,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 @dataclass(frozen=True)
-class Section:
+class PageSection:
     """A part of a page.
 
     Attributes:
@@ -49,7 +49,7 @@ class Page:
     title: str
     lead: str
     figures: Mapping[str, str]
-    sections: Sequence[Section]
+    sections: Sequence[PageSection]
     warning: str = ""
 
     def html(self) -> str:
@@ -99,7 +99,7 @@ class Page:
             stream.write(self.html().encode())
 
 
-def _section(part: Section) -> str:
+def _section(part: PageSection) -> str:
     heading = f"{part.anchor}-heading"
     return (
         f'<section id="{part.anchor}" aria-labelledby="{heading}">'

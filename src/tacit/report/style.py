@@ -1,4 +1,4 @@
-"""Colours and type of reports: calm, for paper and screen, and told apart without red and green."""
+"""Colours and type of reports: for paper and screen, distinguishable without red and green."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ def round_steps(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def spread(placed: Sequence[float], room: float) -> list[float]:
-    """Places for labels that want to be at given places but need so much room each."""
+    """Places for labels that want to be at given places but need this much space each."""
     order = sorted(range(len(placed)), key=placed.__getitem__)
     found = list(placed)
     for before, after in pairwise(order):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.release import Published, PublishedAs
+from tacit.release import Published, PublishedStatus
 from tacit.release.marks import plain_number
 
 THIN = "\u202f"
@@ -29,9 +29,9 @@ def value_text(value: float) -> str:
 def cell_texts(published: Published) -> list[str]:
     """Each cell as readers see it; nothing where it is suppressed."""
     texts = [value_text(value) for value in published.value.tolist()]
-    for cell in np.flatnonzero(published.status != PublishedAs.VALUE.value).tolist():
+    for cell in np.flatnonzero(published.status != PublishedStatus.VALUE.value).tolist():
         texts[cell] = ""
-        if published.status[cell] == PublishedAs.INTERVAL.value:
+        if published.status[cell] == PublishedStatus.INTERVAL.value:
             assert published.lower is not None
             assert published.upper is not None
             ends = (float(published.lower[cell]), float(published.upper[cell]))

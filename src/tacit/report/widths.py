@@ -14,7 +14,7 @@ from tacit.attack.sweep import Attack
 from tacit.errors import InputError
 from tacit.outcome import Suppression
 from tacit.problem import Booleans, Floats, Integers
-from tacit.release import PublishedAs, Release
+from tacit.release import PublishedStatus, Release
 from tacit.report.bars import Bar, draw_bars
 from tacit.report.marks import INTERVAL, SECONDARY, SENSITIVE
 from tacit.report.picture import Numbers, Picture
@@ -30,7 +30,7 @@ SECONDS = 10.0
 
 def has_widths(release: Release, *, confidential: bool) -> bool:
     """Whether there are intervals to show."""
-    if (release.published.status == PublishedAs.INTERVAL.value).any():
+    if (release.published.status == PublishedStatus.INTERVAL.value).any():
         return True
     solution = release.papers.outcome.solution
     return confidential and isinstance(solution, Suppression) and bool(solution.suppressed.any())
@@ -56,7 +56,7 @@ def interval_widths(release: Release, *, confidential: bool = False) -> Picture:
         )
     published = release.published
     if published.lower is not None and published.upper is not None:
-        cells = np.flatnonzero(published.status == PublishedAs.INTERVAL.value)
+        cells = np.flatnonzero(published.status == PublishedStatus.INTERVAL.value)
         lower, upper = published.lower[cells], published.upper[cells]
         title, of_all = "How wide the published intervals are", len(cells)
     else:

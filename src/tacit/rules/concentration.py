@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.insiders import LevelsAgainst
 from tacit.problem import Floats
-from tacit.rules.contributions import Contributions, contributions
+from tacit.rules.contributions import Magnitudes, contributions
 from tacit.rules.rule import (
     SensitivityRule,
     check_flag,
@@ -18,7 +20,7 @@ from tacit.rules.rule import (
     is_occupied,
 )
 from tacit.table import Table
-from tacit.table.judging import Verdict
+from tacit.table.judging import Pairs, Verdict
 
 _ROUNDING = 1e-12
 """Differences below this share are taken for rounding of sums."""
@@ -78,12 +80,12 @@ class PriorPosterior(SensitivityRule):
     Before publication everybody can estimate every contribution to within q%. The second largest
     contributor, who knows its own, can then compute the largest from the total to within q% of
     what all others contribute; the cell is sensitive if that is less than p% of the largest
-    contribution. The levels are what is missing, equation (3.3) of paper 002.
+    contribution. The levels are what is missing, [KarlssonOlsson2015, (3.3)].
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
         q: Everybody can estimate contributions to within this percentage beforehand, above p.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table
@@ -107,7 +109,9 @@ class PriorPosterior(SensitivityRule):
         check_number(self.p, "p", above=0)
         check_number(self.q, "q", above=0)
         if not self.p < self.q:
-            raise InputError("p must be below q: what is estimated after publication is closer")
+            raise InputError(
+                "p must be below q: what is estimated after publication is closer", key=("p",)
+            )
         check_whole(self.coalition, "coalition", 1)
         check_flag(self.holding, "holding")
 
@@ -121,6 +125,18 @@ class PriorPosterior(SensitivityRule):
         found = contributions(table, self, holding=self.holding)
         return _estimated(self, table, found, self.p, self.q, self.coalition)
 
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """What is missing until the contributor cannot estimate the largest other one to within p%.
+
+        It knows its own contribution and all others to within q%, so it finds the largest other
+        one between hi - own - (100 - q)% and lo - own - (100 + q)% of the rest, where hi and lo
+        are the ends that it finds for the cell.
+        """
+        level = _missing(pairs, self.p, self.q, holding=self.holding)
+        level = np.minimum(level, pairs.upper)
+        lower = np.minimum(np.minimum(level, pairs.lower), pairs.capped().lower)
+        return LevelsAgainst(lower, level, np.zeros(len(level)))
+
 
 @dataclass(frozen=True)
 class PPercent(SensitivityRule):
@@ -131,7 +147,7 @@ class PPercent(SensitivityRule):
 
     Attributes:
         p: Nobody may estimate a contribution to within this percentage.
-        coalition: So many of the largest contributors behind the first share what they know.
+        coalition: This many of the largest contributors after the first share what they know.
         holding: Holdings count instead of contributors.
 
     >>> from tacit.table import Table
@@ -166,26 +182,84 @@ class PPercent(SensitivityRule):
         found = contributions(table, self, holding=self.holding)
         return _estimated(self, table, found, self.p, 100.0, self.coalition)
 
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """What is missing until the contributor cannot estimate the largest other one to within p%.
+
+        It bounds the largest other contribution by hi - own, where hi is the upper end that it
+        finds for the cell. From below it knows only that nobody contributes less than nothing,
+        so there is no lower level.
+        """
+        level = np.minimum(_missing(pairs, self.p, 100.0, holding=self.holding), pairs.upper)
+        return LevelsAgainst(np.zeros(len(level)), level, np.zeros(len(level)))
+
 
 def _estimated(
-    rule: SensitivityRule, table: Table, found: Contributions, p: float, q: float, coalition: int
+    rule: SensitivityRule, table: Table, found: Magnitudes, p: float, q: float, coalition: int
 ) -> Verdict:
     """Cells in which a coalition estimates the largest contribution too closely, by (2.1)."""
     too_close = p * found.largest(1)
     excess = too_close - q * found.beyond(coalition + 1)
-    return _verdict(rule, table, found, excess, too_close, 100.0)
+    return _verdict(rule, table, found, excess, too_close, 100.0, _facts(found, coalition))
+
+
+def _facts(found: Magnitudes, coalition: int) -> dict[str, Floats]:
+    """What has to be known of a cell to say how closely a given contributor can estimate others.
+
+    Sampling weights leave open who contributes what: nothing is noted, and the worst case counts.
+    """
+    if found.weight is not None:
+        return {}
+    amount = np.pad(found.amount, ((0, 0), (0, max(coalition + 1 - found.amount.shape[1], 0))))
+    return {
+        "first": amount[:, 0],
+        "second": amount[:, 1],
+        "total": found.total,
+        # Those behind the first that a coalition may be of; without the last; without the first.
+        "coalition": amount[:, 1 : coalition + 1].sum(axis=1),
+        "others": amount[:, 1:coalition].sum(axis=1),
+        "third": amount[:, 2 : coalition + 1].sum(axis=1),
+        "scale": np.broadcast_to(np.asarray(found.scale, np.float64), len(amount)),
+    }
+
+
+def _missing(pairs: Pairs, p: float, q: float, *, holding: bool) -> Floats:
+    """What is missing until a contributor cannot estimate the largest other one too closely.
+
+    With t the largest other contribution and `known` what the contributor, with those who share
+    what they know with it, contributes itself: p% of t, minus q% of all the rest.
+    """
+    if not pairs.facts:
+        return pairs.upper
+    facts = pairs.facts
+    # Who belongs to which holding is not known: the largest one counts as somebody else.
+    same_kind = holding == pairs.are_holdings
+    is_largest = pairs.is_largest & same_kind
+    # Whoever surely contributes more than the second is the first.
+    is_largest |= pairs.is_vague & same_kind & (pairs.amount > facts["second"])
+    t = np.where(is_largest, facts["second"], facts["first"])
+    most = facts["coalition"] if same_kind else np.inf
+    known = np.where(
+        is_largest,
+        np.maximum(pairs.amount, facts["first"]) + facts["third"],
+        np.minimum(pairs.amount + facts["others"], most),
+    )
+    rest = np.maximum(facts["total"] - t - known, 0.0)
+    level = np.maximum(p * t - q * rest, 0.0) * facts["scale"] / 100
+    return np.where(pairs.is_vague & ~is_largest, pairs.upper, level)
 
 
 def _verdict(
     rule: SensitivityRule,
     table: Table,
-    found: Contributions,
+    found: Magnitudes,
     excess: Floats,
     size: Floats,
     unit: float,
+    facts: Mapping[str, Floats] | None = None,
 ) -> Verdict:
     """Cells with an excess are sensitive, and the level is the excess in units of the total."""
     sensitive = (excess > _ROUNDING * size) & is_occupied(table)
     cells = np.flatnonzero(sensitive)
     scale = found.scale if isinstance(found.scale, float) else found.scale[cells]
-    return rule.verdict(cells, excess[cells] * scale / unit)
+    noted = {name: column[cells] for name, column in (facts or {}).items()}
+    return rule.verdict(cells, excess[cells] * scale / unit, facts=noted)

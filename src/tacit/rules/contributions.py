@@ -22,8 +22,8 @@ from tacit.tolerances import AGREEMENT
 
 
 @dataclass(frozen=True, eq=False)
-class Contributions:
-    """Magnitudes of contributions, one row a cell.
+class Magnitudes:
+    """Magnitudes of contributions, one row per cell.
 
     With sampling weights a contribution x of weight w stands for w contributors that contribute x
     each, also where w is not a whole number.
@@ -75,7 +75,7 @@ class Contributions:
         return np.maximum(self.total - self.largest(number), 0.0)
 
 
-def contributions(table: Table, rule: SensitivityRule, *, holding: bool) -> Contributions:
+def contributions(table: Table, rule: SensitivityRule, *, holding: bool) -> Magnitudes:
     """The contributions to the cells of a table.
 
     Args:
@@ -116,7 +116,7 @@ def contributions(table: Table, rule: SensitivityRule, *, holding: bool) -> Cont
                 f"correct {name}, the counts or the total; in a sample, give top_weight",
             )
         rest[everybody] = 0.0
-    found = Contributions(amount, weight, rest, judged, 1.0)
+    found = Magnitudes(amount, weight, rest, judged, 1.0)
     return found if table.shadow is None else _carried_over(found, table)
 
 
@@ -168,8 +168,8 @@ def _refuse_incomplete(
     )
 
 
-def _carried_over(found: Contributions, table: Table) -> Contributions:
+def _carried_over(found: Magnitudes, table: Table) -> Magnitudes:
     """Levels of the shadow become the same share of the value."""
     size = np.where(found.judged == 0, found.total, np.abs(found.judged))
     scale = np.divide(np.abs(table.value), size, out=np.zeros(len(size)), where=size > 0)
-    return Contributions(found.amount, found.weight, found.rest, found.judged, scale)
+    return Magnitudes(found.amount, found.weight, found.rest, found.judged, scale)

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from tacit.errors import InputError, TableError, first_few
+from tacit.insiders import LevelsAgainst
 from tacit.problem import Booleans
 from tacit.rules.rule import (
     PercentRule,
@@ -20,7 +21,7 @@ from tacit.rules.rule import (
     refuse_cells,
 )
 from tacit.table import Table
-from tacit.table.judging import Verdict
+from tacit.table.judging import Pairs, Verdict
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class MinFrequency(PercentRule):
     Cells without contributors are not sensitive.
 
     Attributes:
-        minimum: With so many contributors a cell is not sensitive any more.
+        minimum: With this many contributors a cell is no longer sensitive.
         weighted: Those that a sample stands for count, not those in the sample.
         holding: Holdings count instead of contributors.
 
@@ -54,7 +55,10 @@ class MinFrequency(PercentRule):
         check_flag(self.weighted, "weighted")
         check_flag(self.holding, "holding")
         if self.weighted and self.holding:
-            raise InputError("weighted and holding exclude each other: holdings have no weights")
+            raise InputError(
+                "weighted and holding exclude each other: holdings have no weights",
+                key=("weighted",),
+            )
 
     def judge(self, table: Table) -> Verdict:
         """The cells with too few contributors."""
@@ -107,6 +111,10 @@ class SmallCounts(SensitivityRule):
             return self.verdict(cells, self.percent * value[cells] / 100)
         return self.verdict(cells, value[cells], self.minimum - value[cells])
 
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """A respondent shall not be able to exclude that there is nobody else, or enough others."""
+        return pairs.capped() if self.percent is None else pairs.percentage()
+
 
 @dataclass(frozen=True)
 class GroupDisclosure(SensitivityRule):
@@ -145,11 +153,18 @@ class GroupDisclosure(SensitivityRule):
         if self.by is not None:
             by = [self.by] if isinstance(self.by, str) else self.by
             if not (isinstance(by, Sequence) and by and all(isinstance(name, str) for name in by)):
-                raise InputError("by must name one dimension or more")
+                raise InputError("by must name one dimension or more", key=("by",))
             object.__setattr__(self, "by", tuple(by))
         check_number(self.level, "level", above=0)
         if self.absent not in ("refuse", "known"):
-            raise InputError(f"absent must be refuse or known; it is {self.absent!r}")
+            raise InputError(
+                f"absent must be refuse or known; it is {self.absent!r}", key=("absent",)
+            )
+
+    @property
+    def judges_sums(self) -> bool:
+        """No: it is about rows of cells."""
+        return False
 
     def judge(self, table: Table) -> Verdict:
         """The full cells and the zeros beside them."""
@@ -176,6 +191,10 @@ class GroupDisclosure(SensitivityRule):
         lower = np.minimum(self.level, value)
         upper = np.where(value == 0, self.level, 0.0)
         return self.verdict(cells, lower, upper)
+
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """As many respondents in another cell as for readers, but for the one who attacks."""
+        return pairs.capped()
 
 
 def _refuse_negative(table: Table, rule: SensitivityRule) -> None:

@@ -55,10 +55,14 @@ def from_mapping(
     if not isinstance(mapping, Mapping):
         raise InputError(f"{where} must be a table of keys and values")
     if "rule" not in mapping:
-        raise InputError(f"{where}: the key 'rule' is missing; it names one of {', '.join(RULES)}")
+        raise InputError(
+            f"{where}: the key 'rule' is missing; it names one of {', '.join(RULES)}", key=("rule",)
+        )
     key = mapping["rule"]
     if not isinstance(key, str) or key not in RULES:
-        raise InputError(f"{where}: there is no rule {key!r}; {nearest(str(key), [*RULES])}")
+        raise InputError(
+            f"{where}: there is no rule {key!r}; {nearest(str(key), [*RULES])}", key=("rule",)
+        )
     rest = {name: given for name, given in mapping.items() if name != "rule"}
     if RULES[key] is Manual and isinstance(rest.get("marks"), str):
         rest["marks"] = Path(folder or ".") / rest["marks"]

@@ -27,7 +27,7 @@ _ALLOWED = (CellStatus.SENSITIVE, CellStatus.SAFE, CellStatus.PUBLISH, CellStatu
 
 @dataclass(frozen=True, eq=False)
 class Manual(PercentRule):
-    """Marks of a person, from a data frame or a CSV file with one row a cell.
+    """Marks of a person, from a data frame or a CSV file with one row per cell.
 
     Its columns are the dimensions of the table (the total where a column is missing); `status`,
     which is `sensitive` where it is missing; and `lower_level`, `upper_level` and
@@ -60,7 +60,7 @@ class Manual(PercentRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.marks is None:
-            raise InputError("marks must be a data frame or the path of a CSV file")
+            raise InputError("marks must be a data frame or the path of a CSV file", key=("marks",))
         check_flag(self.override, "override")
 
     def judge(self, table: Table) -> Verdict:

@@ -51,6 +51,11 @@ class Request(PercentRule):
         check_whole(self.minimum, "minimum", 0)
 
     @property
+    def judges_sums(self) -> bool:
+        """No: a contributor asks for the protection of cells."""
+        return False
+
+    @property
     def largest_needed(self) -> int:
         """The largest one, where shares count."""
         return int(self.share > 0)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from tacit.errors import InputError, TableError
+from tacit.insiders import LevelsAgainst
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import CellStatus, Table
-from tacit.table.judging import OVERRIDDEN, SEPARATOR, Levels, Verdict
+from tacit.table.judging import OVERRIDDEN, SEPARATOR, Levels, Pairs, Verdict
 from tacit.table.labels import name_cells
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitivityRule:
+class SensitivityRule(ABC):
     """Base of the rules: how they are called, and which of their levels count.
 
     Attributes:
@@ -37,13 +40,17 @@ class SensitivityRule:
     def __post_init__(self) -> None:
         if self.levels is not None and self.levels not in get_args(Levels):
             known = ", ".join(get_args(Levels))
-            raise InputError(f"levels must be one of {known}; it is {self.levels!r}")
+            raise InputError(
+                f"levels must be one of {known}; it is {self.levels!r}", key=("levels",)
+            )
         if self.name is not None and (
             not isinstance(self.name, str) or not self.name or SEPARATOR.strip() in self.name
         ):
-            raise InputError("name must be a text without semicolons")
+            raise InputError("name must be a text without semicolons", key=("name",))
         if self.name == OVERRIDDEN:
-            raise InputError(f"name must not be {OVERRIDDEN}: that is what marks make of reasons")
+            raise InputError(
+                f"name must not be {OVERRIDDEN}: that is what marks make of reasons", key=("name",)
+            )
 
     @property
     def largest_needed(self) -> int:
@@ -51,11 +58,26 @@ class SensitivityRule:
         return 0
 
     @property
+    def judges_sums(self) -> bool:
+        """Whether the rule makes sense for a sum of cells as well."""
+        return True
+
+    @property
     def reason(self) -> str:
         """What the rule is called among the reasons of a cell."""
         return self.name or self.title
 
-    def verdict(self, cells: Integers, lower: Floats, upper: Floats | None = None) -> Verdict:
+    @abstractmethod
+    def judge(self, table: Table) -> Verdict:
+        """The sensitive cells of a table with the protection levels that they need."""
+
+    def verdict(
+        self,
+        cells: Integers,
+        lower: Floats,
+        upper: Floats | None = None,
+        facts: Mapping[str, Floats] | None = None,
+    ) -> Verdict:
         """The verdict that some cells are sensitive; both levels are the same unless given."""
         return Verdict(
             reason=self.reason,
@@ -63,7 +85,21 @@ class SensitivityRule:
             lower=lower,
             upper=lower if upper is None else upper,
             levels=self.levels,
+            rule=self,
+            facts=facts or {},
         )
+
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """How much is to stay uncertain of a cell to a contributor, which knows its own figure.
+
+        What must stay secret is what others contribute, so the level is the percentage of that;
+        rules that are about something else say so themselves. Nothing above the level against
+        readers is ever asked for.
+
+        Args:
+            pairs: Cells that the rule found sensitive, each with a contributor who attacks it.
+        """
+        return pairs.percentage()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,20 +143,20 @@ def check_number(
         limits = [f"above {above:g}"] if above > -math.inf else []
         limits += [f"of at least {at_least:g}"] if at_least > -math.inf else []
         limits += [f"below {below:g}"] if below < math.inf else []
-        raise InputError(f"{name} must be a number {' and '.join(limits)}")
+        raise InputError(f"{name} must be a number {' and '.join(limits)}", key=(name,))
 
 
 def check_whole(given: Any, name: str, at_least: int) -> None:
     """Refuse what is not a whole number, or too small a one."""
     whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if not (whole and given >= at_least):
-        raise InputError(f"{name} must be a whole number of at least {at_least}")
+        raise InputError(f"{name} must be a whole number of at least {at_least}", key=(name,))
 
 
 def check_flag(given: Any, name: str) -> None:
     """Refuse what is neither true nor false."""
     if not isinstance(given, bool):
-        raise InputError(f"{name} must be true or false")
+        raise InputError(f"{name} must be true or false", key=(name,))
 
 
 def is_occupied(table: Table) -> Booleans:

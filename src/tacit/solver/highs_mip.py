@@ -9,8 +9,6 @@ is a daemon, and `solvers_left_behind` tells a command line that it must not wai
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
@@ -23,6 +21,9 @@ from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
+from tacit.solver.mip import Watcher, WholeSolution
+
+__all__ = ["HighsMip", "Watcher", "WholeSolution", "solvers_left_behind"]
 
 _PAUSE = 0.05
 """Seconds between two reports."""
@@ -30,33 +31,6 @@ _GRACE = 2.0
 """Seconds that the solver has to end when it is told to."""
 _LEAST_GRACE = 0.3
 """Seconds that it has where the time of the caller is up."""
-
-
-@dataclass(frozen=True, eq=False)
-class WholeSolution:
-    """A solver's answer, final or so far. It is a claim: whoever uses it checks it.
-
-    Attributes:
-        status: `optimal`, `infeasible`, `stopped` by a limit or on demand, or `running`.
-        x: The best vector; None if there is none.
-        objective: Its objective; inf without one.
-        bound: No vector has a smaller objective, as far as the solver knows.
-    """
-
-    status: str
-    x: Floats | None
-    objective: float
-    bound: float
-
-    @property
-    def settled_bound(self) -> float:
-        """The bound; the objective itself where they differ by mere rounding."""
-        is_met = self.x is not None and self.objective - self.bound <= 1e-9 * abs(self.objective)
-        return self.objective if is_met else self.bound
-
-
-Watcher = Callable[[WholeSolution], bool]
-"""Told how far the solver got (`x` only if it is new); returns True to stop it."""
 
 
 class HighsMip(HighsModel):

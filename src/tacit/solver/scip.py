@@ -23,7 +23,7 @@ from scipy import sparse
 from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import Watcher, WholeSolution
+from tacit.solver.mip import Watcher, WholeSolution
 
 Cut: TypeAlias = tuple[Integers, Floats]
 """Columns and coefficients of a row that is at least 1."""
@@ -137,7 +137,7 @@ class ScipMip:
         watch: Watcher | None = None,
         nodes: int | None = None,
     ) -> WholeSolution:
-        """Minimise, or come as far as time allows; see `HighsMip.minimise`.
+        """Minimise, or come as far as time allows; see `Mip.minimise`.
 
         Args:
             seconds: Time limit.

@@ -47,11 +47,11 @@ class Bounds:
     def __post_init__(self) -> None:
         near, far, total = self.lower_factor, self.upper_factor, self.total_factor
         if near is not None and not (_is_number(near) and 0 <= near <= 1):
-            raise InputError("lower_factor must be a number between 0 and 1")
+            raise InputError("lower_factor must be a number between 0 and 1", key=("lower_factor",))
         if far is not None and not (_is_number(far) and 1 <= far < np.inf):
-            raise InputError("upper_factor must be a number not below 1")
+            raise InputError("upper_factor must be a number not below 1", key=("upper_factor",))
         if total is not None and not (_is_number(total) and 1 <= total < np.inf):
-            raise InputError("total_factor must be a number not below 1")
+            raise InputError("total_factor must be a number not below 1", key=("total_factor",))
 
     def columns(self, table: Table) -> tuple[Floats, Floats]:
         """Lower and upper bounds of all cells of a table, NaN where nothing is said."""

@@ -1,4 +1,4 @@
-"""Data frames at the door: any of pandas, polars and pyarrow, or a dict of columns."""
+"""Data frames as input: any of pandas, polars and pyarrow, or a dict of columns."""
 
 from __future__ import annotations
 
@@ -109,5 +109,5 @@ def to_frame(columns: Mapping[str, npt.NDArray[Any]], backend: str | None) -> An
         return dict(columns)
     library: Any = nw.Implementation.from_string(backend)
     if library not in FRAME_LIBRARIES:
-        raise InputError(f"{backend} is no known library; use pandas, polars, pyarrow or dict")
+        raise InputError(f"{backend} is not a known library; use pandas, polars, pyarrow or dict")
     return nw.from_dict(dict(columns), backend=library).to_native()

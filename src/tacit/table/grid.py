@@ -95,7 +95,7 @@ class Grid:
 
     @cached_property
     def positions(self) -> Integers:
-        """The position of each cell's code in its hierarchy, one column a dimension."""
+        """The position of each cell's code in its hierarchy, one column per dimension."""
         columns = [
             self.all_keys // stride % size
             for stride, size in zip(self.strides, self.shape, strict=True)
@@ -172,7 +172,7 @@ class Grid:
                 outer, size, stride, child, first_child, cell, indptr, indices, data, row, entry
             )
         if row < rows or entry < entries:
-            # Copies let go of the room kept for combinations that do not occur.
+            # Copies free the memory kept for combinations that do not occur.
             indptr, indices, data = (
                 indptr[: row + 1].copy(),
                 indices[:entry].copy(),

@@ -5,14 +5,15 @@ A rule is anything that judges a table (`Rule`); the table knows none of them by
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import InputError, TableError, first_few
+from tacit.errors import InputError, TableError, about, first_few
+from tacit.insiders import LevelsAgainst
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, Statuses
@@ -57,6 +58,9 @@ class Verdict:
         decided_status: Their statuses. `safe` and `publish` of a cell that any rule finds
             sensitive are refused, or hold where that is decided too.
         override: Whether it is.
+        rule: What says so, to be asked for levels against contributors; None where these are
+            the percentage of what is not a contributor's own.
+        facts: Columns with one entry per sensitive cell that the rule needs to answer.
     """
 
     reason: str
@@ -68,6 +72,95 @@ class Verdict:
     decided: Integers | None = None
     decided_status: Statuses | None = None
     override: bool = False
+    rule: LevelsRule | None = None
+    facts: Mapping[str, Floats] = field(default_factory=dict)
+
+    def moved(self, number: Integers) -> Verdict:
+        """The same verdict on a table in which cells have other numbers."""
+        cells = number[self.cells]
+        order = np.argsort(cells, kind="stable")
+        decided = None if self.decided is None else number[self.decided]
+        return replace(
+            self,
+            cells=cells[order],
+            lower=self.lower[order],
+            upper=self.upper[order],
+            sliding=None if self.sliding is None else self.sliding[order],
+            decided=decided,
+            facts={name: column[order] for name, column in self.facts.items()},
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs:
+    """Pairs of a sensitive cell and a contributor who attacks it; one entry each.
+
+    Attributes:
+        value: The value of the cell.
+        lower: The lower level against readers, as the rule asks for it.
+        upper: The upper one.
+        sliding: The sliding one.
+        own: What the contributor surely adds to the value: 0 for one from elsewhere, and where
+            contributions may be negative or are known of a shadow only.
+        amount: What it adds to the total that the rule judges, as a magnitude.
+        is_largest: Whether nobody contributes more than it does.
+        is_vague: Whether it is not known which of the contributors it is, or whether it is one
+            of them at all: the worst case counts. `own` and `amount` are then the least.
+        facts: What the rule noted about the cell.
+        are_holdings: Whether contributors are holdings.
+    """
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+    sliding: Floats
+    own: Floats
+    amount: Floats
+    is_largest: Booleans
+    is_vague: Booleans
+    facts: Mapping[str, Floats]
+    are_holdings: bool
+
+    def percentage(self) -> LevelsAgainst:
+        """The percentage of the value that readers' levels are, of what is not its own.
+
+        Downwards never more than what is not its own.
+        """
+        others = np.maximum(self.value - self.own, 0.0)
+        share = np.ones(len(self.value))
+        np.divide(others, self.value, out=share, where=(self.own > 0) & (self.value > 0))
+        capped = self.capped()
+        return LevelsAgainst(
+            np.minimum(self.lower * share, capped.lower), self.upper * share, self.sliding * share
+        )
+
+    def capped(self) -> LevelsAgainst:
+        """Readers' levels, downwards never more than what is not its own."""
+        # Where nothing is its own, values may be negative and the level stays as it is.
+        others = np.where(self.own > 0, np.maximum(self.value - self.own, 0.0), np.inf)
+        return LevelsAgainst(np.minimum(self.lower, others), self.upper, self.sliding)
+
+
+class LevelsRule(Protocol):
+    """A rule that knows how much is to stay uncertain to a contributor."""
+
+    @property
+    def judges_sums(self) -> bool:
+        """Whether the rule makes sense for a sum of cells as well."""
+        ...
+
+    @property
+    def largest_needed(self) -> int:
+        """How many of the largest contributions to a cell it needs to know."""
+        ...
+
+    def judge(self, table: Table) -> Verdict:
+        """The sensitive cells of a table with the protection levels that they need."""
+        ...
+
+    def levels_against(self, pairs: Pairs) -> LevelsAgainst:
+        """Protection levels of cells against contributors."""
+        ...
 
 
 class Rule(Protocol):
@@ -98,10 +191,13 @@ def judged(
         upper: The same for upper bounds.
     """
     if levels not in get_args(Levels):
-        raise InputError(f"levels must be one of {', '.join(get_args(Levels))}; it is {levels!r}")
+        raise InputError(
+            f"levels must be one of {', '.join(get_args(Levels))}; it is {levels!r}",
+            key=("levels",),
+        )
     is_number = isinstance(least_level, int | float | np.number)
     if least_level is not None and not (is_number and 0 < least_level < np.inf):
-        raise InputError("least_level must be a positive number")
+        raise InputError("least_level must be a positive number", key=("least_level",))
     for rule in rules:
         if isinstance(rule, type):
             raise InputError(f"apply takes rules with their parameters: write {rule.__name__}(...)")
@@ -110,12 +206,18 @@ def judged(
                 f"{type(rule).__name__} is not a rule; give rules one after the other, such as "
                 "MinFrequency(3), PPercent(10)"
             )
-    verdicts = [rule.judge(table) for rule in rules]
+    verdicts = []
+    for place, rule in enumerate(rules):
+        with about("rules", place):
+            verdicts.append(rule.judge(table))
     sensitive = table.is_sensitive
+    before = [] if table.verdicts else _given_before(table)
+    # Rules that find nothing here may find sums of cells.
+    noted = [replace(v, levels=v.levels or levels) for v in verdicts if len(v.cells) or v.rule]
     level = {name: np.nan_to_num(_copied(table, name)) for name in _LEVELS}
     for verdict in verdicts:
         sensitive[verdict.cells] = True
-        for name, asked in _asked(verdict, levels).items():
+        for name, asked in asked_levels(verdict, levels).items():
             level[name][verdict.cells] = np.maximum(level[name][verdict.cells], asked)
     reason = _reasons(table, verdicts)
     status = _statuses(table, verdicts, sensitive, reason)
@@ -130,7 +232,19 @@ def judged(
     overridden |= table.overridden & ~sensitive
     reason[overridden] = join_reasons(reason[overridden], np.full(overridden.sum(), OVERRIDDEN))
     reason[~sensitive & ~overridden] = ""
-    return {**changes, "status": status, "reason": reason}
+    said = (*table.verdicts, *before, *noted)
+    return {**changes, "status": status, "reason": reason, "verdicts": said}
+
+
+def _given_before(table: Table) -> list[Verdict]:
+    """Levels of cells that were sensitive before any rule was applied, as a verdict."""
+    cells = np.flatnonzero(table.is_sensitive)
+    lower, upper, sliding = (np.nan_to_num(_copied(table, name))[cells] for name in _LEVELS)
+    if not len(cells):
+        return []
+    return [
+        Verdict(reason=GIVEN, cells=cells, lower=lower, upper=upper, sliding=sliding, levels="both")
+    ]
 
 
 _LEVELS = ("lower_level", "upper_level", "sliding_level")
@@ -141,18 +255,30 @@ def _copied(table: Table, name: str) -> Floats:
     return np.zeros(table.cell_count) if column is None else column
 
 
-def _asked(verdict: Verdict, levels: Levels) -> dict[str, Floats]:
-    """The levels of a verdict on the sides that count."""
+def asked_levels(
+    verdict: Verdict, levels: Levels, against: LevelsAgainst | None = None
+) -> dict[str, Floats]:
+    """The levels of a verdict on the sides that count.
+
+    Args:
+        verdict: The verdict.
+        levels: Which levels count where the rule does not say.
+        against: Levels against others than readers, to be taken in their place.
+    """
     side = verdict.levels or levels
+    lower, upper, sliding = verdict.lower, verdict.upper, verdict.sliding
+    if against is not None:
+        lower, upper = against.lower, against.upper
+        sliding = None if sliding is None else against.sliding
     asked: dict[str, Floats] = {}
     if side in ("both", "lower"):
-        asked["lower_level"] = verdict.lower
+        asked["lower_level"] = lower
     if side in ("both", "upper"):
-        asked["upper_level"] = verdict.upper
+        asked["upper_level"] = upper
     if side == "sliding":
-        asked["sliding_level"] = verdict.lower + verdict.upper
-    if verdict.sliding is not None:
-        asked["sliding_level"] = np.maximum(asked.get("sliding_level", 0.0), verdict.sliding)
+        asked["sliding_level"] = lower + upper
+    if sliding is not None:
+        asked["sliding_level"] = np.maximum(asked.get("sliding_level", 0.0), sliding)
     return asked
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import TableError, first_few
 from tacit.problem import Booleans, Floats, Integers
+from tacit.table.contributors import linked
 from tacit.table.grid import Grid
 from tacit.table.judging import Reasons, join_reasons
 from tacit.table.labels import CellLabels, name_cells
@@ -62,6 +63,9 @@ def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -
         "sliding_level": merge.combined("sliding_level", np.fmax),
         "totals": everything,
         "backend": tables[0].backend,
+        "contributors": linked([(t.contributors, n) for t, n in merge.parts], cell_count),
+        "holdings": linked([(t.holdings, n) for t, n in merge.parts], cell_count),
+        "verdicts": tuple(v.moved(n) for t, n in merge.parts for v in t.verdicts),
     }
 
 
@@ -184,7 +188,7 @@ class _Merge:
         cell_count: int,
         tolerance: float,
     ):
-        self._parts = list(zip(tables, numbers, strict=True))
+        self.parts = list(zip(tables, numbers, strict=True))
         self.labels = labels
         self._cell_count = cell_count
         self._tolerance = tolerance
@@ -196,7 +200,7 @@ class _Merge:
             raise TableError(f"{text}: {name_cells(names)}", names)
 
     def _given(self, name: str) -> list[tuple[Floats, Integers]]:
-        given = [(getattr(table, name), number) for table, number in self._parts]
+        given = [(getattr(table, name), number) for table, number in self.parts]
         return [(column, number) for column, number in given if column is not None]
 
     def combined(self, name: str, choose: np.ufunc) -> Floats | None:
@@ -242,7 +246,7 @@ class _Merge:
         if not self._given("shadow"):
             return None
         result = np.full(self._cell_count, np.nan)
-        for table, number in reversed(self._parts):
+        for table, number in reversed(self.parts):
             result[number] = table.value
             if table.shadow is not None:
                 there = ~np.isnan(table.shadow)
@@ -253,7 +257,7 @@ class _Merge:
         """The largest contributions and all about them, from the first table that has them."""
         result: dict[str, Floats] = {}
         for leader, followers in TOPS.items():
-            given = [part for part in self._parts if getattr(part[0], leader) is not None]
+            given = [part for part in self.parts if getattr(part[0], leader) is not None]
             for name in (leader, *followers):
                 if not any(getattr(table, name) is not None for table, _ in given):
                     continue
@@ -269,7 +273,7 @@ class _Merge:
 
     def reasons(self) -> Reasons | None:
         """Why a cell is sensitive, as all tables say."""
-        given = [(table.reason, number) for table, number in self._parts]
+        given = [(table.reason, number) for table, number in self.parts]
         if all(reason is None for reason, _ in given):
             return None
         result = np.full(self._cell_count, "", dtype=object)
@@ -284,7 +288,7 @@ class _Merge:
         result = status_array(None, self._cell_count)
         clash = np.zeros(self._cell_count, bool)
         hidden = (CellStatus.SENSITIVE.value, CellStatus.SECONDARY.value)
-        for table, number in self._parts:
+        for table, number in self.parts:
             mine, theirs = result[number], table.status
             both = (mine != CellStatus.SAFE.value) & (theirs != CellStatus.SAFE.value)
             both &= mine != theirs

@@ -10,17 +10,17 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-from scipy.sparse import csgraph
 
-from tacit.errors import InputError, TableError, first_few
+from tacit.errors import InputError, TableError, about, first_few
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
+from tacit.table.contributors import CONTRIBUTOR, HOLDING, Largest, read_largest
 from tacit.table.frames import FrameReader, to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
-from tacit.table.judging import Levels, Reasons, Rule, is_overridden, judged
+from tacit.table.insiders import Choice, insiders_of, respondents
+from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, judged
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
@@ -52,7 +52,7 @@ class Table:
         grids: The tables that this one was linked from; one, if it was not linked.
         value: The value of each cell; may be negative.
         count: The number of contributors of each cell, if known.
-        top: The largest contributions of each cell, largest first, one row a cell, if known.
+        top: The largest contributions of each cell, largest first, one row per cell, if known.
         shadow: The total that sensitivity rules judge in place of the value, if it is another
             one; the largest contributions are then those to this total.
         weighted_count: The number of contributors that those of a sample stand for.
@@ -74,6 +74,11 @@ class Table:
         sliding_level: The sliding protection level of each cell, if given.
         totals: For each dimension the code that stands for everything.
         backend: The data frame library that `to_frame` uses.
+        contributors: Who the largest contributors are, by internal numbers, if known; no frame
+            or file is made of them.
+        holdings: The same for holdings.
+        verdicts: What rules said of the cells, see `apply`: they tell how much is to stay
+            uncertain to each contributor.
     """
 
     grids: tuple[Grid, ...]
@@ -97,6 +102,9 @@ class Table:
     sliding_level: Floats | None = None
     totals: Mapping[str, str] = None  # type: ignore[assignment]
     backend: str | None = None
+    contributors: Largest | None = None
+    holdings: Largest | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grids", tuple(self.grids))
@@ -121,6 +129,9 @@ class Table:
         self._set("status", status, (n,))
         if self.reason is not None:
             self._set("reason", np.array(self.reason, dtype=object), (n,))
+        for largest in (self.contributors, self.holdings):
+            if largest is not None and len(largest) != n:
+                raise TableError(f"contributors are given for {len(largest)} cells, not for {n}")
 
     def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:
@@ -171,6 +182,8 @@ class Table:
         holding_top: Sequence[str] = (),
         requested: str | None = None,
         top_requested: Sequence[str] = (),
+        top_contributor: Sequence[str] = (),
+        top_holding: Sequence[str] = (),
         status: str | None = None,
         weight: str | None = None,
         lower: str | None = None,
@@ -180,7 +193,7 @@ class Table:
         sliding_level: str | None = None,
         cells: Literal["auto", "all", "finest"] = "auto",
     ) -> Self:
-        """From a data frame with one row a cell; all arguments but `cells` name its columns.
+        """From a data frame with one row per cell; all arguments but `cells` name its columns.
 
         Where only the finest cells are given, totals are computed: values, shadows and counts are
         added, and of the top contributions the largest are kept, which is right as long as nobody
@@ -200,6 +213,9 @@ class Table:
             holding_top: The columns with the largest contributions of holdings.
             requested: The column with the number of contributors who asked for protection.
             top_requested: For each column in `top`, the one that says who asked for protection.
+            top_contributor: For each column in `top`, the one with the contributor's code. It
+                tells what a contributor to several cells knows, and is not kept as it is.
+            top_holding: The same for `holding_top`.
             status: The column with the status, see `CellStatus`.
             weight: The column with the weights.
             lower: The column with the lower bounds that an attacker knows.
@@ -220,7 +236,16 @@ class Table:
         ('region=S, sex=f', (6, 8))
         """
         reader = FrameReader(frame)
-        read = {name: reader.codes(name, given) for name, given in dimensions.items()}
+
+        def codes(name: str, hierarchy: Hierarchy | None) -> tuple[Hierarchy, Integers]:
+            with about("dimensions", name):
+                return reader.codes(name, hierarchy)
+
+        def numbers(column: str, *key: str | int) -> Floats:
+            with about(*key):
+                return reader.numbers(column)[order]
+
+        read = {name: codes(name, given) for name, given in dimensions.items()}
         grid = Grid({name: hierarchy for name, (hierarchy, _) in read.items()})
         keys = np.zeros(reader.row_count, np.int64)
         is_finest = np.ones(reader.row_count, bool)
@@ -235,7 +260,7 @@ class Table:
         grid = Grid(grid.dimensions, keys)
         finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
         if cells not in ("auto", "all", "finest"):
-            raise TableError(f"cells is {cells!r}; it can be auto, all or finest")
+            raise TableError(f"cells is {cells!r}; it can be auto, all or finest", key=("cells",))
 
         single = {
             "value": value,
@@ -252,21 +277,27 @@ class Table:
             "holding_top": holding_top,
         }
         columns: dict[str, Any] = {
-            field: reader.numbers(column)[order]
-            for field, column in single.items()
-            if column is not None
+            field: numbers(column, field) for field, column in single.items() if column is not None
         }
         for field, names in several.items():
             if names:
-                parts = [reader.numbers(name)[order] for name in names]
+                parts = [numbers(name, field, place) for place, name in enumerate(names)]
                 columns[field] = np.stack(parts, axis=1)
         source = np.arange(len(order))
+        largest: dict[str, Any] = {
+            "contributors": read_largest(reader, CONTRIBUTOR, top, top_contributor, order),
+            "holdings": read_largest(reader, HOLDING, holding_top, top_holding, order),
+        }
         if finest_only:
             _refuse_keys(
                 grid,
                 keys[~is_finest],
                 "cells are totals: {}; give the finest cells only, or read with cells='all'",
             )
+            largest = {
+                field: None if each is None else each.with_totals(grid)
+                for field, each in largest.items()
+            }
             grid, source, columns = totals.sparse_totals(grid, columns)
         else:
             filled = columns["count"] != 0 if count is not None else np.ones(len(keys), bool)
@@ -285,18 +316,20 @@ class Table:
             "sliding_level": sliding_level,
         }
         columns |= {
-            field: np.where(source < 0, np.nan, reader.numbers(column)[order][source])
+            field: np.where(source < 0, np.nan, numbers(column, field)[source])
             for field, column in named.items()
             if column is not None
         }
         statuses: Any = None
         if status is not None:
-            given = status_array(reader.entries(status), len(order))[order]
+            with about("status"):
+                given = status_array(reader.entries(status), len(order))[order]
             statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
         return cls(
             grids=(grid,),
             status=statuses,
             backend=reader.backend,
+            **largest,
             **columns,
         )
 
@@ -309,7 +342,7 @@ class Table:
         counts: npt.ArrayLike | None = None,
         top: npt.ArrayLike | None = None,
     ) -> Self:
-        """From an array with one axis a dimension.
+        """From an array with one axis per dimension.
 
         Args:
             values: The values, either over the leaves of each dimension, and totals are
@@ -473,10 +506,12 @@ class Table:
         if bounds is not None:
             if not isinstance(bounds, Bounds):
                 raise InputError("bounds must be Bounds(...), such as Bounds(upper_factor=2)")
-            changes["lower"], changes["upper"] = bounds.columns(self)
+            with about("bounds"):
+                changes["lower"], changes["upper"] = bounds.columns(self)
         if weight is not None:
-            weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
-            changes["weight"] = weighting.weights(self)
+            with about("weight"):
+                weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
+                changes["weight"] = weighting.weights(self)
         known = {name: changes.get(name, getattr(self, name)) for name in ("lower", "upper")}
         verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
         return self.replace(**verdicts, **changes)
@@ -506,16 +541,34 @@ class Table:
         """
         return Table(**linking.link([self, *others], dict(totals or {}), tolerance))
 
-    def problem(self) -> Problem:
+    def problem(self, insiders: Choice = "singletons", coalition: int = 1) -> Problem:
         """The table as algorithms see it.
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
         nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
         be published. Cells with one contributor carry the number of a respondent: a total and the
-        only cell that contributes to it share one, others have their own. It is built once and
-        kept, as neither of the two ever changes.
+        only cell that contributes to it share one, others have their own. It is built once for
+        each choice and kept, as neither of the two ever changes.
+
+        Args:
+            insiders: Which contributors attack besides readers, each knowing its own figures:
+                `singletons`, who are alone in a cell that may be suppressed; `contributors`, all
+                whom the table knows; or `none`. A table that does not know the number of
+                contributors has no insiders.
+            coalition: So many insiders may put together what they know.
+
+        Raises:
+            InputError: There is no such choice.
+            TableError: `contributors` of a table that does not know who contributes.
         """
-        return self._problem
+        if (insiders, coalition) not in self._problems:
+            found = insiders_of(self, self._problem, insiders, coalition)
+            self._problems[insiders, coalition] = self._problem.with_insiders(found)
+        return self._problems[insiders, coalition]
+
+    @cached_property
+    def _problems(self) -> dict[tuple[str, int], Problem]:
+        return {}
 
     @cached_property
     def _problem(self) -> Problem:
@@ -535,7 +588,7 @@ class Table:
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
             overridden=np.flatnonzero(self.overridden),
-            singleton=_respondents(self.relations, self._filled("count", np.nan) == 1),
+            singleton=respondents(self.relations, self._filled("count", np.nan) == 1),
             labels=self.labels,
             **levels,
         )
@@ -545,25 +598,6 @@ class Table:
         if column is None:
             return np.full(self.cell_count, default)
         return np.where(np.isnan(column), default, column)
-
-
-def _respondents(relations: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
-    """Numbers of the respondents of cells with a single one, -1 for all other cells.
-
-    A total with one contributor has the same one as the only part with a contributor: follow
-    the relations down from such totals.
-    """
-    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    is_total = relations.data < 0
-    total = np.full(relations.shape[0], -1, np.int64)
-    total[row[is_total]] = relations.indices[is_total]
-    part = ~is_total & alone[relations.indices] & (total[row] >= 0)
-    part &= alone[total[row]]
-    pairs = (np.ones(int(part.sum()), np.int8), (total[row[part]], relations.indices[part]))
-    graph = sparse.csr_array(pairs, shape=(len(alone), len(alone)))
-    _, label = csgraph.connected_components(graph, directed=False)
-    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
-    return np.where(alone, first[inverse], -1)
 
 
 def _refuse_keys(grid: Grid, keys: Iterable[int], text: str) -> None:

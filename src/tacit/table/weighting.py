@@ -45,9 +45,9 @@ class Weighting:
     def __post_init__(self) -> None:
         if isinstance(self.by, str) and self.by not in (UNIT, *COLUMNS):
             hint = nearest(self.by, (UNIT, *COLUMNS))
-            raise InputError(f"there are no weights {self.by!r}; {hint}")
+            raise InputError(f"there are no weights {self.by!r}; {hint}", key=("by",))
         if not (isinstance(self.power, int | float) and 0 <= self.power < np.inf):
-            raise InputError("power must be a number and not negative")
+            raise InputError("power must be a number and not negative", key=("power",))
 
     def weights(self, table: Table) -> Floats:
         """The weights of all cells of a table, NaN where they are not given."""

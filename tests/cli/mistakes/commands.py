@@ -25,7 +25,7 @@ def _solutions() -> Iterator[Mistake]:
     yield solution(
         "a solution of another table",
         "0 1 99\n",
-        ":1: entry 3 is no cell of the problem; cells are 0 to 8",
+        ":1: entry 3 is not a cell of the problem; cells are 0 to 8",
     )
     yield solution(
         "a JSON file that was cut off",
@@ -34,7 +34,7 @@ def _solutions() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "evidence that is none",
+        "a file that is not evidence",
         "audit table.jj hidden.txt --check-evidence evidence.json",
         "tacit: evidence.json:1: this is not valid JSON: extra data\n",
         files={"evidence.json": "0 1\n"},
@@ -76,7 +76,7 @@ def _outputs() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a file where a folder is to be",
+        "a file in place of a folder",
         "demo --out firms.csv",
         "tacit: firms.csv: the folder cannot be created: file exists\n",
     )
@@ -95,7 +95,7 @@ def _outputs() -> Iterator[Mistake]:
 
 
 def _typed() -> Iterator[Mistake]:
-    about = "What is typed"
+    about = "Arguments"
 
     def typed(title: str, command: str, printed: str) -> Mistake:
         return Mistake(about, title, command, f"tacit: {printed}\n")
@@ -147,7 +147,7 @@ def _typed() -> Iterator[Mistake]:
     yield typed(
         "an option given twice",
         "protect table.jj --seed 3 --option seed=2",
-        "seed is given by --option and by an option of its own; leave one out",
+        "seed is given by --option and by its own option; leave one out",
     )
     yield typed(
         "options that contradict each other",
@@ -155,7 +155,7 @@ def _typed() -> Iterator[Mistake]:
         "--check-evidence: it does not go with --save-evidence: choose one; see tacit audit --help",
     )
     yield typed(
-        "a kind of table that is not known",
+        "an unknown kind of table",
         "generate 4d --out table2.jj",
         "no kind of table is called '4d'; expected 1h2d, 2d or 3d",
     )

@@ -123,7 +123,7 @@ def _microdata() -> Iterator[Mistake]:
         "job.toml:1: data: there are no records, only the names of columns",
     )
     yield firms(
-        "a separator that is none",
+        "an unknown separator",
         FIRMS.replace(",", " "),
         "job.toml:6: dimensions: there are no columns region, size, turnover, firm; the first line "
         "names a single column: which character separates the columns?",
@@ -135,7 +135,7 @@ def _microdata() -> Iterator[Mistake]:
         "have numbers for names: does the first line name the columns?",
     )
     yield firms(
-        "a record with an entry too many",
+        "a record with too many entries",
         FIRMS.replace("8462,22", "8,462,22"),
         "firms.csv:4: a record of 6 entries, but the first line names 5 columns; correct it, or "
         "quote entries that contain the separator",
@@ -158,7 +158,7 @@ def _microdata() -> Iterator[Mistake]:
         "correct them, or leave them out with unreadable='drop'",
     )
     yield firms(
-        "a number that is missing",
+        "a missing number",
         FIRMS.replace("7351", "NaN"),
         "job.toml:3: data: records cannot be tabulated: turnover: missing in 1 record; correct "
         "them, or leave them out with missing='drop'",
@@ -180,7 +180,7 @@ def _microdata() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a Parquet file that is none",
+        "a damaged Parquet file",
         "protect job.toml",
         "tacit: firms.parquet: this is not a Parquet file, or it is damaged\n",
         files={"firms.parquet": b"PAR0" * 20},
@@ -188,7 +188,7 @@ def _microdata() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a directory of no Parquet files",
+        "a directory without Parquet files",
         "protect job.toml",
         "tacit: firms: this is a directory without Parquet files; name a file\n",
         files={"firms": None},
@@ -229,7 +229,7 @@ def _cells() -> Iterator[Mistake]:
         "write numbers with a decimal point and without units",
     )
     yield cells(
-        "a table that nothing divides into columns",
+        "a table with an unknown separator",
         CELLS.replace(",", "|"),
         "cells.toml:4: dimensions.region: there is no column region in cells.csv; the first line "
         "names a single column: which character separates the columns?",
@@ -249,7 +249,7 @@ def _cells() -> Iterator[Mistake]:
     )
     for title, content, printed in (
         (
-            "a hierarchy that goes in circles",
+            "a hierarchy with a cycle",
             "child,parent\nN,S\nS,N\n",
             "regions.csv: codes lie below themselves: N below S below N; correct the parent of one "
             "of them",

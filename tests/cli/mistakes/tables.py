@@ -150,14 +150,14 @@ def _tables() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "the same, looked at",
+        "the same with `tacit info`",
         "info table.jj",
         f"tacit: table.jj: this table is wrong\n  {wrong}",
         edits={"table.jj": ("0 7351", "0 7352")},
     )
     yield Mistake(
         about,
-        "the same, compared",
+        "the same with `tacit compare`",
         "compare table.jj",
         f"tacit: table.jj: {wrong}",
         edits={"table.jj": ("0 7351", "0 7352")},
@@ -188,7 +188,7 @@ def _tables() -> Iterator[Mistake]:
     )
     yield Mistake(
         about,
-        "a level beyond what everybody knows",
+        "a level beyond known bounds",
         "protect table.jj",
         "tacit: table.jj: no safe pattern exists:\n  a protection level reaches beyond the bounds "
         "that an attacker knows: cell 0; widen the bounds or lower the level\n",
@@ -200,8 +200,9 @@ def _tables() -> Iterator[Mistake]:
         "a level that cannot be met",
         "protect table.jj --out published.csv",
         "tacit: table.jj: no safe pattern exists; published.csv was not written:\n  cell 0 cannot "
-        "be protected against external attackers: every other cell of relation 0 must be published "
-        "or cannot vary, so that its lower and upper level is out of reach\n",
+        "be protected against external attackers: every other cell of one of its relations must be "
+        "published or cannot vary (cell 1, cell 2), so that its lower and upper level is out "
+        "of reach\n",
         code=2,
         files={"table.jj": TABLE.replace("1 s", "1 z")},
     )
@@ -235,6 +236,20 @@ def _tables() -> Iterator[Mistake]:
         "protect table.jj --singletons local",
         "tacit: table.jj: this input does not say which cells have a single respondent (a JJ file "
         "cannot); leave out singletons\n",
+    )
+    yield Mistake(
+        about,
+        "insiders of a table that does not name contributors",
+        "protect table.jj --insiders contributors",
+        "tacit: table.jj: insiders are found in a table that knows its contributors, which this "
+        "input is not (a JJ file or a problem); leave out insiders and coalition\n",
+    )
+    yield Mistake(
+        about,
+        "insiders and single respondents at once",
+        "protect job.toml --insiders singletons --singletons global",
+        "tacit: job.toml: insiders and singletons both say what contributors know; leave out "
+        "singletons, which follows the papers, or say insiders = none\n",
     )
 
 

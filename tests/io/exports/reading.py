@@ -1,4 +1,4 @@
-"""Reads published files again, by means of their own."""
+"""Reads published files again, independently of tacit."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_nothing_can_be_published_too(suffix: str, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_gets_a_message(tmp_path: Path) -> None:
-    """What is not written wholly is said to be so."""
+    """What a format leaves out is reported."""
     full = tmp_path / "full.csv"
     full.symlink_to("/dev/full")
     with pytest.raises(InputError, match=r"full.csv: the file cannot be written: no space left"):
@@ -77,7 +77,7 @@ def test_formats_take_what_they_have_a_place_for(tmp_path: Path) -> None:
 def test_a_format_that_is_not_installed_is_refused_before_any_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Excel files need an extra of their own, and other files do not."""
+    """Excel files need an extra, and other files do not."""
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     Presentation().refuse_unused(Path("a.csv"), Path("a.parquet"), Path("a.html"), Path("a.jj"))
     with pytest.raises(InputError, match=r"^b.XLSX: .* xlsxwriter.* 'tacit\[excel\]'"):

@@ -32,7 +32,7 @@ def test_one_line_a_cell(tmp_path: Path) -> None:
 
 
 def test_marks_flags_and_intervals(tmp_path: Path) -> None:
-    """Marks take the place of suppressed values only; ends have columns of their own."""
+    """Marks take the place of suppressed values only; ends have separate columns."""
     path = tmp_path / "published.csv.gz"
     intervals().to_csv(path, marks="...", flags="sdmx")
     rows = list(csv.DictReader(gzip.decompress(path.read_bytes()).decode().splitlines()))

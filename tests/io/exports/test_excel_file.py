@@ -46,7 +46,7 @@ def test_a_sheet_in_rows_and_columns(tmp_path: Path) -> None:
 
 
 def test_a_list_has_flags(tmp_path: Path) -> None:
-    """One row a cell with its flags; ends of intervals are numbers."""
+    """One row per cell with its flags; ends of intervals are numbers."""
     path = tmp_path / "published.xlsx"
     intervals().to_excel(path, value="turnover", flags="sdmx")
     book = Workbook.read(path)
@@ -126,7 +126,7 @@ def test_a_part_as_a_workbook(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many rows, codes that are too long, and layouts without room for flags."""
+    """Too many rows, codes that are too long, and layouts without a place for flags."""
     path = tmp_path / "published.xlsx"
     with pytest.raises(InputError, match="flags are columns of a list"):
         published().to_excel(path, layout="pivot", flags="sdmx")

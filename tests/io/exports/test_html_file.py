@@ -29,7 +29,7 @@ def test_linked_tables_on_one_page(tmp_path: Path) -> None:
 
 
 def test_a_list_with_flags(tmp_path: Path) -> None:
-    """One line a cell, numbers with thousands apart, flags explained."""
+    """One line per cell, numbers with thousands apart, flags explained."""
     path = tmp_path / "published.html"
     intervals().to_html(path, flags="status", value="turnover")
     page = Page.of(path.read_text())

@@ -182,4 +182,5 @@ def assert_sound(
     report = outcome.report
     assert report.objective is not None
     assert report.bound <= report.objective
+    assert outcome.audit is not None
     assert outcome.audit.safe

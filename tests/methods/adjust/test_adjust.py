@@ -13,7 +13,7 @@ import tacit
 from tacit import examples
 from tacit.cli.main import main
 from tacit.errors import InputError, ProblemError
-from tacit.methods.adjust.check import faults
+from tacit.methods.adjust.model import faults
 from tacit.methods.adjust.run import adjust
 from tacit.methods.adjust.totals import heights
 from tacit.observer import Observer
@@ -300,7 +300,7 @@ def test_the_check_finds_every_kind_of_fault() -> None:
     assert "its limit" in found(good, most=np.full(16, 1.0))
     half = good.copy()
     half[[0, 1]] += [0.5, -0.5]
-    assert "whole number" in found(half, integer=True)
+    assert "not an integer" in found(half, integer=True)
     assert "outside" in found(good - 60.0)
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tacit import clock as clocks
+from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import build
-from tacit.methods.adjust.program import Program
 from tacit.methods.adjust.run import adjust
 from tacit.outcome import Status
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat
-from tests.test_clock import Hand
+from tests.clocks import Hand
 
 LIMIT = 3.0
 
@@ -49,6 +49,7 @@ def test_the_time_limit_holds(monkeypatch: pytest.MonkeyPatch, algorithm: Any, n
     assert hand.at - began <= 1.1 * LIMIT
     assert outcome.status is not Status.INFEASIBLE
     if outcome.solution is not None:
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 
@@ -63,7 +64,7 @@ def test_scip_is_limited_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
 
 
-def test_wide_ranges_are_not_asked_to_be_whole() -> None:
+def test_wide_ranges_are_not_asked_to_be_integers() -> None:
     """Solvers tighten ranges of whole columns one by one, which would take for ever at 1e12."""
     problem = large_levels(3)
     for factor, expected in ((1.0, True), (1e9, False)):
@@ -74,4 +75,4 @@ def test_wide_ranges_are_not_asked_to_be_whole() -> None:
             upper_level=problem.upper_level * factor,
         )
         model = build(big, big.weight, big.upper - big.value, big.value, norm="l1", integer=True)
-        assert Program(model, whole=True).asks_for_whole is expected
+        assert Mip(model, integer=True).asks_for_integers is expected

@@ -1,7 +1,7 @@
 """Combined suppression done the obvious way: one dense mixed-integer programme.
 
-This is (3.28) of paper 002 with a table of its own for every attacker, sensitive cell and side, in
-absolute values. Nothing here knows of deviations, cuts, patterns or networks.
+This is [KarlssonOlsson2015, (3.28)] with a table of its own for every attacker, sensitive cell and
+side, in absolute values. Nothing here knows of deviations, cuts, patterns or networks.
 """
 
 from __future__ import annotations
@@ -155,6 +155,7 @@ def assert_sound(outcome: Outcome, problem: Problem, attackers: tuple[Attacker, 
     assert np.array_equal(found.lower[exact], found.upper[exact])
     assert report.objective is not None
     assert report.bound <= report.objective * (1 + 1e-12)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     outcome.audit.check()
     assert audit(problem, found, attackers=attackers, cells="sensitive", tolerance=None).safe

@@ -23,7 +23,7 @@ from tests.methods.combined.tables import ALGORITHMS, assert_sound, price, publi
 
 
 def example(**changes: Any) -> Problem:
-    """The table of paper 000, section 4.1: two rows with their totals."""
+    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
     given: dict[str, Any] = {
         "value": [10, 15, 25, 20, 17, 37],
         "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
@@ -100,7 +100,7 @@ def test_rounding_goes_outwards() -> None:
 
 
 def test_too_few_cells_are_refused_with_the_reason() -> None:
-    """A limit below the sensitive cells, and one that leaves no room for company."""
+    """A limit below the sensitive cells, and one that leaves none for its neighbours."""
     outcome = combined(example(), max_suppressed=1)
     assert outcome.status is Status.INFEASIBLE
     assert "at most 1 cells" in outcome.message
@@ -110,7 +110,7 @@ def test_too_few_cells_are_refused_with_the_reason() -> None:
 
 
 def test_an_infeasible_table_says_why() -> None:
-    """A sensitive cell whose company must be published is named, with the reason."""
+    """A sensitive cell whose neighbours must be published is named, with the reason."""
     problem = example(must_publish=[False, True, True, False, False, False])
     outcome = combined(problem)
     assert outcome.status is Status.INFEASIBLE

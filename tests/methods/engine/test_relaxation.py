@@ -1,4 +1,4 @@
-"""The relaxation with its cut pool, and the master problem in whole numbers."""
+"""The relaxation with its cut pool, and the master problem in integers."""
 
 from __future__ import annotations
 
@@ -99,20 +99,20 @@ def test_bound_and_optimum(seed: int, size: float) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_the_integer_master_has_the_optimum_of_scipy(seed: int) -> None:
-    """Whole columns, further rows and tighter bounds are heeded, scales are not felt."""
+    """Integer columns, further rows and tighter bounds are heeded, scales are not felt."""
     rng = np.random.default_rng(seed)
     relaxation = random_relaxation(rng, 1.0, 7.0)
     n = relaxation.size
-    whole = rng.random(n) < 0.7
+    integer = rng.random(n) < 0.7
     further = sparse.csr_array(np.ones((1, n)))
     ceiling = np.array([0.8 * relaxation.upper.sum()])
-    found = IntegerMaster(relaxation, whole, offset=5.0).solve(
+    found = IntegerMaster(relaxation, integer, offset=5.0).solve(
         seconds=10, gap=0.0, rows=further, lower=np.array([-np.inf]), upper=ceiling
     )
     steady, lower, _ = relaxation.steady
     expected = milp(
         relaxation.cost,
-        integrality=whole.astype(int),
+        integrality=integer.astype(int),
         bounds=Bounds(relaxation.lower, relaxation.upper),
         constraints=[
             LinearConstraint(steady.toarray(), lower, np.inf),

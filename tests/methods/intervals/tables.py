@@ -1,6 +1,6 @@
 """The intervals problem done the obvious way: one dense linear programme in absolute values.
 
-This is (3) of paper 000 with attackers and sliding levels: for every attacker, sensitive cell
+This is [CastroVia2016, (3)] with attackers and sliding levels: for every attacker, sensitive cell
 and side a table of its own, between published ends that are variables. Nothing here knows of
 deviations, cuts or networks.
 """
@@ -146,6 +146,7 @@ def assert_sound(outcome: Outcome, problem: Problem, attackers: tuple[Attacker, 
         assert (found.upper[s] - found.lower[s] >= problem.sliding_level - slack).all()
     assert report.objective is not None
     assert report.bound <= report.objective * (1 + 1e-12)
+    assert outcome.audit is not None
     assert outcome.audit.safe
     outcome.audit.check()
     assert audit(problem, found, attackers=attackers, cells="sensitive", tolerance=None).safe

@@ -21,7 +21,7 @@ from tests.methods.intervals.tables import obvious_optimum, published
 
 
 def example(**changes: Any) -> Problem:
-    """The table of paper 000, section 4.1: two rows with their totals."""
+    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
     given: dict[str, Any] = {
         "value": [10, 15, 25, 20, 17, 37],
         "upper": 100,
@@ -34,7 +34,7 @@ def example(**changes: Any) -> Problem:
 
 
 def test_cells_outside_h_are_known_by_their_bounds_only() -> None:
-    """As in (2) of paper 000; the optimum is that of its (3)."""
+    """As in [CastroVia2016, (2)]; the optimum is that of its (3)."""
     h = np.array([True, False, True, True, True, False])
     outcome = intervals(example(), published=h, gap=1e-8)
     assert outcome.report.objective == pytest.approx(obvious_optimum(example(), withheld=~h))
@@ -44,7 +44,7 @@ def test_cells_outside_h_are_known_by_their_bounds_only() -> None:
 
 
 def test_cells_that_must_be_published_are_known_wherever_h_ends() -> None:
-    """They are F of paper 000: published before, and so part of what everybody knows."""
+    """They are F of [CastroVia2016]: published before, and so part of what everybody knows."""
     problem = example(must_publish=[False, False, True, False, False, False])
     outcome = intervals(problem, published=[0, 1, 3, 4, 5])
     found = published(outcome)

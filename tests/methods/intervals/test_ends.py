@@ -133,6 +133,7 @@ def test_what_is_audited_is_what_is_published() -> None:
     """The evidence of an outcome is about its round ends."""
     problem = generate_1h2d("table1")
     outcome = intervals(problem, round_to="auto")
+    assert outcome.audit is not None
     outcome.audit.check()
     found = published(outcome)
     up = np.minimum(found.upper, problem.upper) - problem.value

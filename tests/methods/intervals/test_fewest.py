@@ -15,8 +15,8 @@ from tests.methods.intervals.tables import ALGORITHMS, assert_sound, published
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("weights", ["unit", "value"])
-def test_figure_3_7_of_paper_002_needs_four_intervals(algorithm: str, weights: str) -> None:
-    """Cells that share the cost of one pattern by halves are not all opened."""
+def test_figure_3_7_needs_four_intervals(algorithm: str, weights: str) -> None:
+    """Cells that share a cost by halves are not all opened [KarlssonOlsson2015, Figure 3.7]."""
     problem = examples.get("002-figure-3.7").problem
     outcome = intervals(problem, algorithm=algorithm, weights=weights)  # type: ignore[arg-type]
     found = published(outcome)
@@ -59,6 +59,7 @@ def test_combined_closes_what_is_paid_for_by_width_only() -> None:
     found = published(outcome)
     assert outcome.status is Status.OPTIMAL
     assert (found.upper > found.lower).sum() < 600
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 

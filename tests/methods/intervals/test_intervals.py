@@ -20,7 +20,7 @@ from tests.methods.intervals.tables import ALGORITHMS, assert_sound, published
 
 
 def example(**changes: Any) -> Problem:
-    """The table of paper 000, section 4.1: two rows with their totals."""
+    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
     given: dict[str, Any] = {
         "value": [10, 15, 25, 20, 17, 37],
         "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
@@ -32,8 +32,8 @@ def example(**changes: Any) -> Problem:
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_the_worked_example_of_paper_000(algorithm: str) -> None:
-    """The optimum is 42, and the sensitive cells get the intervals of the paper."""
+def test_a_worked_example(algorithm: str) -> None:
+    """The optimum is 42, and sensitive cells get the intervals of [CastroVia2016, section 4.1]."""
     outcome = intervals(example(), algorithm=algorithm)  # type: ignore[arg-type]
     assert_sound(outcome, example())
     assert outcome.status is Status.OPTIMAL
@@ -43,8 +43,8 @@ def test_the_worked_example_of_paper_000(algorithm: str) -> None:
     assert (found.lower[4], found.upper[4]) == pytest.approx((10, 21))
 
 
-def test_the_iterations_of_paper_000() -> None:
-    """Plain Benders starts from the levels, and needs the four cuts that the paper prints."""
+def test_the_iterations_of_a_worked_example() -> None:
+    """Plain Benders starts from the levels, and needs the four cuts that [CastroVia2016] prints."""
     outcome = intervals(example(), algorithm="benders", gap=0.0)
     assert outcome.report.cuts == 4
     assert outcome.report.iterations <= 2
@@ -72,8 +72,8 @@ def test_known_optima(
 
 
 @pytest.mark.parametrize("name", ["table1", "table5", "table3a"])
-def test_generated_tables_with_sizes_of_paper_000(name: str) -> None:
-    """The cuts and the monolithic model agree on hierarchical tables."""
+def test_generated_tables_with_printed_sizes(name: str) -> None:
+    """Cuts and monolithic model agree on hierarchical tables of the sizes of [CastroVia2016]."""
     problem = generate_1h2d(name)
     quick = intervals(problem, gap=1e-8)
     assert quick.status is Status.OPTIMAL
@@ -111,7 +111,7 @@ def test_rounding_goes_outwards(step: float) -> None:
 
 
 def test_an_infeasible_table_says_why() -> None:
-    """A sensitive cell whose company must be published is named, with the reason."""
+    """A sensitive cell whose neighbours must be published is named, with the reason."""
     problem = example(must_publish=[False, True, True, False, False, False])
     outcome = intervals(problem)
     assert outcome.status is Status.INFEASIBLE
@@ -253,4 +253,5 @@ def test_a_withheld_cell_is_published_as_its_bounds() -> None:
     found = published(outcome)
     assert (found.lower[1], found.upper[1]) == (0.0, 100.0)
     assert outcome.report.objective == pytest.approx(21.0)
+    assert outcome.audit is not None
     assert outcome.audit.safe

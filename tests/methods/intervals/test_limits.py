@@ -12,12 +12,12 @@ from tacit import clock as clocks
 from tacit.errors import InputError
 from tacit.generators import generate_by_name
 from tacit.methods.combined.run import combined
-from tacit.methods.intervals.finish import Finish
+from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.publication import Publication
 from tacit.methods.intervals.run import intervals
-from tacit.methods.intervals.search import Search
 from tacit.outcome import Outcome, Status
+from tests.clocks import Hand
 from tests.methods.intervals.tables import published
-from tests.test_clock import Hand
 
 PROBLEM = generate_by_name("3d", "4-4-3-10", seed=3)
 """No network, so that linear programmes do the work."""
@@ -60,6 +60,7 @@ def test_whenever_time_is_up_the_call_ends(
         assert outcome.status is Status.INTERRUPTED
         assert outcome.stopped_by == "time"
     else:
+        assert outcome.audit is not None
         assert outcome.audit.safe
 
 
@@ -68,10 +69,11 @@ def test_time_is_kept_for_the_audit(monkeypatch: pytest.MonkeyPatch, method: Met
     """Where looking at a point takes long, the search ends early enough for an audit."""
     hand = with_hand(monkeypatch, 1e-4)
     slow(monkeypatch, hand, Search, "look", 1.0)
-    slow(monkeypatch, hand, Finish, "_audit", 1.0)
+    slow(monkeypatch, hand, Publication, "_audit", 1.0)
     began = hand.at
     outcome = method(PROBLEM, time_limit=LIMIT, gap=0.0)
     assert outcome.solution is not None
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert hand.at - began <= LATEST
 
@@ -79,7 +81,7 @@ def test_time_is_kept_for_the_audit(monkeypatch: pytest.MonkeyPatch, method: Met
 def test_an_audit_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What could not be audited in time is not handed out, and that is said."""
     hand = with_hand(monkeypatch)
-    slow(monkeypatch, hand, Finish, "_audit", 100.0)
+    slow(monkeypatch, hand, Publication, "_audit", 100.0)
     outcome = intervals(PROBLEM, time_limit=LIMIT)
     assert outcome.status is Status.INTERRUPTED
     assert outcome.stopped_by == "time"
@@ -112,10 +114,32 @@ def test_widest_intervals_do_where_there_was_no_time_for_better(
         search.clock.reserve = 1.0
         clocks.check_time()
 
-    monkeypatch.setattr("tacit.methods.intervals.run._Run.run", nothing)
+    monkeypatch.setattr("tacit.methods.intervals.model.Search.run", nothing)
     outcome = intervals(PROBLEM, time_limit=LIMIT)
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "time"
+    assert outcome.audit is not None
+    assert outcome.audit.safe
+
+
+def test_what_shows_levels_within_reach_is_taken_where_it_costs_less(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A search that ended at its first, dear solution does not hide the tables found before it."""
+    with_hand(monkeypatch)
+    monkeypatch.setattr("tacit.methods.intervals.publication.fewest", lambda _: None)
+    costs: list[float] = []
+
+    def dear(search: Search) -> None:
+        assert search.fallback is not None
+        costs.append(search.model.objective(search.fallback))
+        search.take(np.minimum(1.5 * search.fallback, search.model.upper))
+
+    monkeypatch.setattr(Search, "run", dear)
+    outcome = intervals(PROBLEM, time_limit=LIMIT)
+    assert outcome.report.objective is not None
+    assert outcome.report.objective <= costs[0]
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 
@@ -128,7 +152,7 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock.reserve = 2 * LIMIT
 
     monkeypatch.setattr(Search, "keep_time", spent)
-    monkeypatch.setattr("tacit.methods.intervals.run._Run.run", lambda _: None)
+    monkeypatch.setattr("tacit.methods.intervals.model.Search.run", lambda _: None)
     hurried = published(intervals(PROBLEM, time_limit=LIMIT))
     assert hand.at == 100.0
     assert (hurried.upper - hurried.lower).sum() >= (calm.upper - calm.lower).sum()
@@ -137,6 +161,6 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_compact_model_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for a model that does not fit into memory."""
-    monkeypatch.setattr("tacit.methods.intervals.monolithic._MOST_ENTRIES", 10)
+    monkeypatch.setattr("tacit.methods.intervals.algorithms.monolithic._MOST_ENTRIES", 10)
     with pytest.raises(InputError, match="compact model of this table would have about"):
         intervals(PROBLEM, algorithm="monolithic")

@@ -73,6 +73,7 @@ def test_combined_with_costs_far_apart(algorithm: str, factor: float, weight: fl
         time_limit=30,
     )
     assert outcome.status is Status.OPTIMAL
+    assert outcome.audit is not None
     assert outcome.audit.safe
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from tacit import clock as clocks
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.model import Lattice
 from tacit.methods.rounding.options import RoundOptions
 from tacit.methods.rounding.run import round as rounded
 from tacit.outcome import Status, Values
 from tacit.problem import Problem
 from tests.attack.tables import crossed, flat
-from tests.test_clock import Hand
+from tests.clocks import Hand
 
 LIMIT = 3.0
 

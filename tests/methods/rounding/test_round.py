@@ -17,11 +17,11 @@ from tacit import examples
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.errors import InputError, ProblemError
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.rounding.algorithms.partition import parts
+from tacit.methods.rounding.algorithms.random import unbiased
+from tacit.methods.rounding.model import Lattice
 from tacit.methods.rounding.options import RoundOptions
-from tacit.methods.rounding.partition import parts
 from tacit.methods.rounding.run import round as controlled_rounding
-from tacit.methods.rounding.unbiased import unbiased
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, Values
 from tacit.problem import Problem
@@ -325,6 +325,7 @@ def test_random_rounding_says_that_it_does_not_add_up() -> None:
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "heuristic"
     assert "do not add up" in outcome.message
+    assert outcome.audit is not None
     assert [fault.condition for fault in outcome.audit.faults] == ["additivity"]
 
 
@@ -355,7 +356,7 @@ def test_other_algorithms_are_not_random(algorithm: Any, monkeypatch: pytest.Mon
     def called(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("tacit.methods.rounding.unbiased.unbiased", called)
+    monkeypatch.setattr("tacit.methods.rounding.algorithms.random.unbiased", called)
     monkeypatch.setattr("tacit.methods.rounding.run.secrets.randbits", called)
     found = [controlled_rounding(TABLE, 5, algorithm=algorithm) for _ in range(2)]
     assert [outcome.seed for outcome in found] == [1, 1]

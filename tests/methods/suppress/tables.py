@@ -1,7 +1,7 @@
 """Random small tables to protect, and a brute force that finds their optima.
 
 The brute force goes through all patterns, lightest first, and asks for every sensitive cell and
-every attacker one dense linear programme on the full model `A x = b`, `l <= x <= u` with the
+every attacker one dense linear program on the full model `A x = b`, `l <= x <= u` with the
 published cells fixed. What it knows of attackers is written down here a second time.
 """
 
@@ -62,7 +62,7 @@ class BruteForce:
         problem: The table; its weights count.
         attackers: Everybody who attacks.
         is_local: Does every relation need one more suppressed cell than it has sensitive
-            singletons (paper 003, (8))?
+            singletons [Castro2012, (8)]?
         max_suppressed: Suppress at most so many cells.
     """
 
@@ -77,7 +77,7 @@ class BruteForce:
         """Cells that may be suppressed besides the sensitive ones."""
         free = ~self.problem.must_publish & ~self.problem.is_sensitive
         if self.is_local:
-            # A cell that cannot vary is known to everybody: it is no company for a singleton.
+            # A cell that cannot vary is known to everybody: it hides nothing beside a singleton.
             free &= self.problem.lower < self.problem.upper
         return [int(cell) for cell in np.flatnonzero(free)]
 
@@ -102,7 +102,7 @@ class BruteForce:
                 ]
         return found
 
-    def room(self, hidden: Booleans, attacker: Attacker, asked: int) -> tuple[Floats, Floats]:
+    def limits(self, hidden: Booleans, attacker: Attacker, asked: int) -> tuple[Floats, Floats]:
         """Bounds of all cells as an attacker sees them who is after one of them."""
         p = self.problem
         lower, upper = np.where(hidden, p.lower, p.value), np.where(hidden, p.upper, p.value)
@@ -123,7 +123,7 @@ class BruteForce:
         """How far a cell moves up (1) or down (-1), and which cells' bounds do not matter to it."""
         p = self.problem
         unit = 2.0 ** np.floor(np.log2(magnitude(p)))
-        lower, upper = self.room(hidden, attacker, cell)
+        lower, upper = self.limits(hidden, attacker, cell)
         cost = np.zeros(p.cell_count)
         cost[cell] = -side
         answer = minimise(
@@ -270,6 +270,7 @@ def assert_consistent(outcome: Outcome, problem: Problem, brute: BruteForce | No
         assert report.bound <= report.objective * (1 + 1e-12)
         assert report.gap == (report.objective - report.bound) / max(report.objective, 1e-10)
         assert np.array_equal(outcome.suppressed, np.flatnonzero(hidden))
+        assert outcome.audit is not None
         assert outcome.audit.safe
         outcome.audit.check()
         if brute is not None:
@@ -296,8 +297,28 @@ def same_weight(found: float | None, expected: float | None) -> bool:
     return bool(np.isclose(found, expected, rtol=1e-7, atol=1e-12))
 
 
+def assert_matches(instance: Instance, brute: BruteForce, expected: float | None) -> None:
+    """Exact algorithms find the optimum and prove it; all are safe and bound it from below."""
+    for algorithm in ALGORITHMS:
+        outcome = instance.suppress(algorithm)
+        found = outcome.report.objective
+        assert_consistent(outcome, brute.problem, brute)
+        if expected is None:
+            assert outcome.solution is None
+        else:
+            assert outcome.status is not Status.INFEASIBLE, algorithm
+            assert outcome.report.bound <= expected * (1 + 1e-7) + 1e-12, algorithm
+        if algorithm in EXACT:
+            proven = Status.INFEASIBLE if expected is None else Status.OPTIMAL
+            assert same_weight(found, expected), f"{algorithm}: {found}, optimum {expected}"
+            assert outcome.status is proven, algorithm
+        elif instance.max_suppressed is None and expected is not None:
+            assert found is not None, f"{algorithm} finds nothing"
+            assert found >= expected * (1 - 1e-7), algorithm
+
+
 def compact_optimum(problem: Problem) -> float:
-    """The optimum of the compact model, paper 003 (7), against a reader; bounds are finite."""
+    """The optimum of the compact model [Castro2012, (7)] against a reader; bounds are finite."""
     p, n = problem, problem.cell_count
     A = p.relations.toarray()
     up, down = p.upper - p.value, p.value - p.lower
@@ -370,10 +391,10 @@ def _bounds(rng: np.random.Generator, value: Floats, kind: str) -> tuple[Floats,
         return np.minimum(value, 0.0), np.full(n, np.inf)
     if style == "free":
         return np.full(n, -np.inf), np.full(n, np.inf)
-    room = np.ceil(np.abs(value) * rng.choice([0.5, 1.0])) + rng.integers(0, 4, n)
+    slack = np.ceil(np.abs(value) * rng.choice([0.5, 1.0])) + rng.integers(0, 4, n)
     if style == "around":
-        return value - room, value + room
-    return with_bounds(value, [str(kind) for kind in rng.choice(FINITE_BOUNDS, n)], room)
+        return value - slack, value + slack
+    return with_bounds(value, [str(kind) for kind in rng.choice(FINITE_BOUNDS, n)], slack)
 
 
 def _levels(rng: np.random.Generator, problem: Problem, kind: str) -> dict[str, Floats]:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from tacit.methods.suppress.run import suppress
 from tacit.outcome import Status
 from tacit.problem import Problem
-from tests.attack.tables import Matrix, crossed, flat, linked
+from tests.attack.tables import crossed, flat
+from tests.methods.suppress.larger_tables import medium_table
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     EXACT,
@@ -17,6 +18,7 @@ from tests.methods.suppress.tables import (
     BruteForce,
     Instance,
     assert_consistent,
+    assert_matches,
     compact_optimum,
     odd_instances,
     same_weight,
@@ -25,26 +27,6 @@ from tests.methods.suppress.tables import (
 
 SEEDS = 14
 """Tables of each kind."""
-
-
-def assert_matches(instance: Instance, brute: BruteForce, expected: float | None) -> None:
-    """Exact algorithms find the optimum and prove it; all are safe and bound it from below."""
-    for algorithm in ALGORITHMS:
-        outcome = instance.suppress(algorithm)
-        found = outcome.report.objective
-        assert_consistent(outcome, brute.problem, brute)
-        if expected is None:
-            assert outcome.solution is None
-        else:
-            assert outcome.status is not Status.INFEASIBLE, algorithm
-            assert outcome.report.bound <= expected * (1 + 1e-7) + 1e-12, algorithm
-        if algorithm in EXACT:
-            proven = Status.INFEASIBLE if expected is None else Status.OPTIMAL
-            assert same_weight(found, expected), f"{algorithm}: {found}, optimum {expected}"
-            assert outcome.status is proven, algorithm
-        elif instance.max_suppressed is None and expected is not None:
-            assert found is not None, f"{algorithm} finds nothing"
-            assert found >= expected * (1 - 1e-7), algorithm
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -123,33 +105,6 @@ def test_a_table_whose_weights_are_all_zero() -> None:
         assert outcome.report.objective == 0.0
         assert outcome.report.gap == 0.0
         assert outcome.status is Status.OPTIMAL
-
-
-def medium_table(seed: int) -> Problem:
-    """A table too large for brute force, with finite bounds and levels that can be met."""
-    rng = np.random.default_rng(seed)
-    structures: list[tuple[Matrix, Matrix]] = [
-        crossed([flat(4), flat(4)]),
-        crossed([flat(3), flat(2), flat(2)]),
-        crossed([flat(2), flat(6)]),
-        linked([flat(3), flat(3)], [flat(3), flat(4)]),
-    ]
-    A, sums = structures[seed % len(structures)]
-    value = sums @ np.floor(rng.lognormal(2.5, 1.0, sums.shape[1]))
-    n = len(value)
-    sensitive = np.sort(rng.choice(n, 4, replace=False))
-    level = np.maximum(np.ceil(value[sensitive] * 0.15), 1.0)
-    weight = [np.ones(n), np.maximum(value, 1.0), rng.uniform(0.1, 2.0, n)][seed % 3]
-    return Problem(
-        value=value,
-        upper=np.full(n, value.max() * 2 + 50),
-        weight=weight,
-        relations=A,
-        rhs=A @ value,
-        sensitive=sensitive,
-        upper_level=level,
-        lower_level=np.minimum(level, value[sensitive]),
-    )
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tacit.io.jj import read_jj
@@ -16,39 +15,8 @@ from tacit.methods.suppress.run import suppress
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Problem
-from tests.attack.tables import Codes, Matrix, crossed, flat, linked
+from tests.methods.suppress.larger_tables import TABLES, table
 from tests.methods.suppress.tables import ALGORITHMS, EXACT, BruteForce, assert_consistent
-
-
-def table(kind: str, seed: int) -> Problem:
-    """A table that takes the exact algorithms some work: dozens of cells, many sensitive."""
-    rng = np.random.default_rng(seed)
-    rows = Codes((-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3))
-    structures: dict[str, tuple[Matrix, Matrix]] = {
-        "2-D": crossed([flat(7), flat(7)]),
-        "1H2D": crossed([rows, flat(5)]),
-        "3-D": crossed([flat(3), flat(4), flat(3)]),
-        "linked": linked([flat(5), flat(4)], [flat(5), flat(5)]),
-    }
-    A, sums = structures[kind]
-    value = sums @ np.floor(rng.lognormal(3.0, 1.2, sums.shape[1]))
-    n = len(value)
-    sensitive = np.sort(rng.choice(n, n // 9, replace=False))
-    level = np.maximum(np.ceil(value[sensitive] * 0.2), 1.0)
-    return Problem(
-        value=value,
-        upper=np.full(n, value.max() * 2 + 50),
-        weight=rng.uniform(1.0, 2.0, n),
-        relations=A,
-        rhs=A @ value,
-        sensitive=sensitive,
-        upper_level=level,
-        lower_level=np.minimum(level, value[sensitive]),
-        sliding_level=np.where(np.arange(len(level)) % 3 == 0, 2.5 * level, 0.0),
-    )
-
-
-TABLES = ["2-D", "1H2D", "3-D", "linked"]
 
 
 class Listener(Observer):
@@ -317,4 +285,5 @@ def test_an_interrupt_between_the_solver_and_a_callback_is_not_lost(
     outcome = suppress(table("3-D", 1), algorithm="branch-and-cut", time_limit=20, gap=0.0)
     if outcome.status is not Status.OPTIMAL:
         assert outcome.stopped_by == "user"
+    assert outcome.audit is not None
     assert outcome.audit.safe

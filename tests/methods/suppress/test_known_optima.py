@@ -97,6 +97,7 @@ def test_a_cube_in_a_process_of_its_own(shared: Path) -> None:
 def test_cheap_patterns_of_a_generated_table(shared: Path) -> None:
     """Shortest paths come within a tenth of the optimum of a hierarchical table."""
     outcome = suppress(instance(shared, "enterprise5k"), algorithm="paths")
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert outcome.report.objective is not None
     assert 310831.0 <= outcome.report.objective <= 1.1 * 310831.0

@@ -11,20 +11,20 @@ from tacit import clock as clocks
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import attackers_of, singleton_respondents
 from tacit.methods.engine import driver
-from tacit.methods.suppress import cleanup, construct, start
+from tacit.methods.suppress.heuristics import cleanup, construct, first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Booleans, Problem
+from tests.clocks import Hand
+from tests.methods.suppress.larger_tables import cube
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     assert_consistent,
     hidden_by,
     seeded_instance,
 )
-from tests.methods.suppress.test_improvement import cube
-from tests.test_clock import Hand
 
 EVERY = [*ALGORITHMS, "benders", "stabilized", "monolithic"]
 
@@ -66,6 +66,7 @@ def test_the_audit_has_its_time_in_reserve(
     monkeypatch.setattr(driver, "audit", slow)
     hand.step = 0.25
     outcome = suppress(cube(3), algorithm=algorithm, time_limit=200.0, gap=0.0)  # type: ignore[arg-type]
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert np.array_equal(slow.patterns[-1], hidden_by(outcome))
     assert seconds_of(outcome) <= 1.1 * 200.0
@@ -125,24 +126,25 @@ def test_large_tables_take_anything_safe_from_half_of_the_time_on(
     cheapest = construct.CheapestDeviation.cheapest
     calls: list[int] = []
 
-    def slowly(model: Any, cell: int, *given: Any) -> Any:
-        calls.append(cell)
+    def slowly(model: Any, *given: Any) -> Any:
+        calls.append(len(calls))
         # The first ones take the half of the time, the others next to nothing.
         hand.at += 30.0 if len(calls) <= 2 else 0.001
-        return cheapest(model, cell, *given)
+        return cheapest(model, *given)
 
     monkeypatch.setattr(construct.CheapestDeviation, "cheapest", slowly)
-    monkeypatch.setattr(start, "_BY_MODULES", 3)
+    monkeypatch.setattr(first_pattern, "_BY_MODULES", 3)
     asked: list[Search] = []
-    anything_safe = start.anything_safe
+    anything_safe = first_pattern.anything_safe
 
     def listening(search: Search, constructor: construct.Constructor) -> None:
         asked.append(search)
         anything_safe(search, constructor)
 
-    monkeypatch.setattr(start, "anything_safe", listening)
+    monkeypatch.setattr(first_pattern, "anything_safe", listening)
     outcome = suppress(cube(1), algorithm="paths", time_limit=100.0)
     assert len(asked) == 1
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert seconds_of(outcome) <= 110.0
 
@@ -171,9 +173,9 @@ def test_respondents_are_judged_like_readers_who_know_their_cells() -> None:
     singleton[problem.sensitive] = np.arange(len(problem.sensitive))
     problem = problem.replace(singleton=singleton)
     search = Search(problem, SuppressOptions(), attackers_of(problem, "respondents"))
-    assert len(search.rivals) == 1 + len(singleton_respondents(problem))
-    assert all(rival.is_plain for rival in search.rivals)
-    assert [np.flatnonzero(rival.closed).tolist() for rival in search.rivals[1:]] == [
+    assert len(search.states) == 1 + len(singleton_respondents(problem))
+    assert all(state.is_plain for state in search.states)
+    assert [np.flatnonzero(state.closed).tolist() for state in search.states[1:]] == [
         [cell] for cell in problem.sensitive.tolist()
     ]
 

@@ -16,6 +16,7 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
 from tests.attack.tables import crossed, flat
+from tests.methods.suppress.larger_tables import TABLES, medium_table, table
 from tests.methods.suppress.tables import (
     ALGORITHMS,
     EXACT,
@@ -28,8 +29,6 @@ from tests.methods.suppress.tables import (
     same_weight,
     seeded_instance,
 )
-from tests.methods.suppress.test_brute_force import medium_table
-from tests.methods.suppress.test_interrupts import TABLES, table
 
 SECRETS = [31415.5, 27182.25, 16180.75]
 
@@ -293,6 +292,7 @@ def test_the_outcome_carries_its_own_evidence(algorithm: str) -> None:
     outcome = protect(problem, algorithm)
     assert outcome.method == "suppress"
     assert outcome.algorithm == algorithm
+    assert outcome.audit is not None
     assert outcome.audit.safe
     assert outcome.audit.exposed_cells == []
     outcome.audit.check()
@@ -399,7 +399,7 @@ def test_levels_beyond_the_bounds_are_explained(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_everything_else_must_be_published(algorithm: str) -> None:
-    """Sensitive cells without any company cannot be protected, and are named."""
+    """Sensitive cells without any other cell that varies cannot be protected, and are named."""
     problem = grid()
     problem = problem.replace(must_publish=~problem.is_sensitive)
     outcome = protect(problem, algorithm)
@@ -410,12 +410,35 @@ def test_everything_else_must_be_published(algorithm: str) -> None:
     assert_discreet(outcome.message, problem)
 
 
+@pytest.mark.parametrize("singletons", ["ignore", "local"])
+def test_cells_are_named_as_they_were_given(singletons: Any) -> None:
+    """Where equal cells are merged, and where they are not, messages name the user's cells."""
+    problem = Problem(
+        value=[5, 5, 9, 14, 14],
+        upper=[99] * 5,
+        relations=[[1, -1, 0, 0, 0], [0, 0, 0, 1, -1], [0, 1, 1, -1, 0]],
+        sensitive=[2],
+        upper_level=[1],
+        singleton=[-1, -1, 1, -1, -1],
+        must_publish=[True, True, False, True, True],
+        labels=["a", "b", "c", "d", "e"],
+    )
+    outcome = suppress(problem, singletons=singletons)
+    assert outcome.status is Status.INFEASIBLE
+    assert "cell c cannot be protected" in outcome.message
+    assert "(cell b, cell d)" in outcome.message
+    said = "needs 2 suppressed cells because of its singletons, but only 1 of its cells may be "
+    assert (f"{said}suppressed: cell b, cell c, cell d" in outcome.message) == (
+        singletons == "local"
+    )
+
+
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_too_little_room_is_explained(algorithm: str) -> None:
-    """Company that can hardly vary does not help; only the cell in need is named."""
+def test_too_little_slack_is_explained(algorithm: str) -> None:
+    """Other cells that can hardly vary do not help; only the cell in need is named."""
     problem = grid()
-    room = np.where(problem.is_sensitive, 10000.0, 500.0)
-    problem = problem.replace(lower=problem.value - room, upper=problem.value + room)
+    slack = np.where(problem.is_sensitive, 10000.0, 500.0)
+    problem = problem.replace(lower=problem.value - slack, upper=problem.value + slack)
     outcome = protect(problem, algorithm)
     assert outcome.status is Status.INFEASIBLE
     assert "r2c2" in outcome.message

@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.methods.suppress.construct import Constructor
-from tacit.methods.suppress.master import Master
+from tacit.methods.suppress.cuts import Master, Root
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.root import Root
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.search import Search
-from tacit.methods.suppress.start import first_pattern
 from tacit.methods.suppress.weights import power_of_two, steering, step_of
 from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Floats, Problem
+from tests.methods.suppress.larger_tables import cube
 from tests.methods.suppress.tables import EXACT, KINDS, Instance, hidden_by, seeded_instance
-from tests.methods.suppress.test_improvement import cube
 
 PROVING = [*EXACT, "benders", "stabilized", "monolithic"]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tacit.attack.reach import Requests
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.search import Search
-from tests.methods.suppress.test_improvement import cube, started
+from tests.methods.suppress.larger_tables import cube, started
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -28,50 +28,49 @@ def test_what_is_remembered_agrees_with_the_attacker(seed: int) -> None:
 def test_a_remembered_deviation_needs_all_its_cells() -> None:
     """Once one of the moving cells is published, the deviation shows nothing any more."""
     search, _ = started(cube(1))
-    (rival,) = search.rivals
+    (state,) = search.states
     assert search.best is not None
     search.exposed(search.best)
-    request = rival.separator.requests().take(np.array([0]))
-    moving = rival.witnesses.moving(
-        int(request.cells[0]), int(request.sides[0]), float(request.targets[0]), search.best
-    )
-    assert moving is not None
-    assert rival.witnesses.show(request, search.best).all()
+    request = state.separator.requests().take(np.array([0]))
+    found = state.witnesses.find(request, 0, search.best)
+    assert found is not None
+    assert state.witnesses.show(request, search.best).all()
     fewer = search.best.copy()
-    fewer[moving[-1]] = False
-    assert not rival.witnesses.show(request, fewer).any()
+    fewer[found.cells[-1]] = False
+    assert not state.witnesses.show(request, fewer).any()
 
 
 def test_what_does_not_hold_is_not_remembered() -> None:
     """Deviations that break a relation or a bound, or fall short, are refused."""
     search, _ = started(cube(2))
-    (rival,) = search.rivals
-    witnesses, cell = rival.witnesses, int(search.problem.sensitive[0])
+    (state,) = search.states
+    witnesses, cell = state.witnesses, int(search.problem.sensitive[0])
     A = search.problem.relations
     alone = np.array([cell])
-    assert not witnesses.remember(cell, 1, 1.0, alone, np.array([1.0]))
+    both = Requests.both_sides(alone, 1.0, 1.0)
+    assert not witnesses.remember(both, 0, alone, np.array([1.0]))
     cycle = np.flatnonzero(np.abs(A.toarray()).sum(0) > 0)
     kernel = np.linalg.svd(A.toarray()[:, cycle])[2][-1]
     assert np.allclose(A.toarray()[:, cycle] @ kernel, 0)
     far = kernel * 1e9
     place = int(np.flatnonzero(cycle == cell)[0])
-    side = 1 if far[place] > 0 else -1
-    assert not witnesses.remember(cell, side, 1.0, cycle, far)
-    assert not witnesses.remember(cell, side, 1e12, cycle, kernel)
+    number = 0 if far[place] > 0 else 1
+    assert not witnesses.remember(both, number, cycle, far)
+    assert not witnesses.remember(Requests.both_sides(alone, 1e12, 1e12), number, cycle, kernel)
 
 
 def test_a_stretched_deviation_serves_others() -> None:
     """A small move along a line is stretched to the bounds and meets the targets on it."""
     search, _ = started(cube(3))
-    (rival,) = search.rivals
+    (state,) = search.states
     problem = search.problem
     everything = search.sensitive | search.secondary
-    request = rival.separator.requests().take(np.array([0]))
-    attack = search.attack(rival, everything)
-    table = attack.reach(search.ask(rival, request, everything)).deviations
+    request = state.separator.requests().take(np.array([0]))
+    attack = search.attack(state, everything)
+    table = attack.reach(search.ask(state, request, everything)).deviations
     cells, x = table.indices.astype(np.int64), table.data * 0.01
     both = Requests.both_sides(problem.sensitive, 1e-3, 1e-3)
-    met = rival.witnesses.spread(both, np.ones(len(both), bool), cells, x)
+    met = state.witnesses.spread(both, np.ones(len(both), bool), cells, x)
     assert met[: len(problem.sensitive)][problem.sensitive == request.cells[0]].all()
-    assert rival.witnesses.show(both, everything)[met].all()
-    assert not rival.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()
+    assert state.witnesses.show(both, everything)[met].all()
+    assert not state.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()

@@ -1,1 +1,1 @@
-"""One module a command, each with `add_arguments(parser)` and `run(arguments) -> int`."""
+"""One module per command, each with `add_arguments(parser)` and `run(arguments) -> int`."""

@@ -14,7 +14,7 @@ from tacit.cli.exits import ExitCode
 from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable, write_json
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError, ProblemError, TableError
 from tacit.version import __version__
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from tacit.attack.knowledge import Attacker
     from tacit.outcome import Solution
     from tacit.problem import Problem
+    from tacit.rules.sums import SensitiveSum
+    from tacit.table import Table
 
 ATTACKERS = ("external", "singletons", "all-singletons")
 CELLS = ("sensitive", "suppressed", "all")
@@ -58,14 +60,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_attackers,
         metavar=",".join(ATTACKERS),
         help="a reader who knows nothing more, each single respondent, all of them together "
-        "(default: those that the job protects against; external for a JJ file)",
+        "(default: those that the job protects against, insiders included; external for a JJ "
+        "file)",
     )
     evidence = parser.add_mutually_exclusive_group()
     evidence.add_argument(
         "--save-evidence",
         type=Path,
         metavar="FILE",
-        help="write what shows the findings, for instance to audit.confidential.json",
+        help="write the evidence for the findings, for instance to audit.confidential.json",
     )
     evidence.add_argument(
         "--check-evidence",
@@ -85,9 +88,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Audit, or verify an earlier audit, and print what came out."""
+    """Audit, or verify an earlier audit, and print the findings."""
     from tacit.io.solutions import read_solution
-    from tacit.jobs import job_attackers, job_problem, open_job
+    from tacit.jobs import faced_by, job_attackers, job_problem, open_job
 
     inputs = tuple(
         path
@@ -98,11 +101,15 @@ def run(arguments: argparse.Namespace) -> int:
     job = open_job(arguments.input)
     with Progress.on_stderr(quiet=arguments.quiet, stops_gracefully=False) as progress:
         source = job_problem(job, observer=progress)
-    problem = as_problem(source)
     solution = read_solution(arguments.solution, source, value=job.value_name)
     if arguments.attackers is None:
+        try:
+            problem = faced_by(job, source)
+        except TableError as error:
+            raise InputError(str(error), path=arguments.input) from None
         attackers = job_attackers(job, source)
     else:
+        problem = as_problem(source)
         attackers = _known_attackers(arguments.attackers, problem, arguments.input)
     began = time.monotonic()
     try:
@@ -113,6 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ProblemError as error:
         raise InputError(str(error), path=arguments.input) from None
     print(audit.summary())
+    sums = _known_sums(source, solution)
     if arguments.attackers is None and is_job(arguments.input):
         print(f"attackers: {_who(attackers)}, as the job protects against them")
     if arguments.save_evidence is not None:
@@ -122,8 +130,23 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"evidence written to {arguments.save_evidence}; it is confidential")
     if arguments.json is not None:
         seconds = time.monotonic() - began
-        write_json(arguments.json, _members(arguments, audit, seconds))
+        write_json(arguments.json, _members(arguments, audit, seconds, sums))
     return ExitCode.DONE if audit.safe else ExitCode.EXPOSED
+
+
+def _known_sums(source: Table | Problem, solution: Solution) -> list[SensitiveSum]:
+    """Sums of hidden cells that everybody knows though rules find them sensitive, printed."""
+    from tacit.problem import Problem
+    from tacit.release.sums import hidden_by
+    from tacit.release.wording import sums_row
+    from tacit.rules.sums import sensitive_sums
+
+    if isinstance(source, Problem):
+        return []
+    found = sensitive_sums(source, hidden_by(solution, source.cell_count))
+    if found:
+        print(f"known sums: {sums_row(found, source)}")
+    return found
 
 
 def _audited(
@@ -235,7 +258,9 @@ def _who(attackers: list[Attacker]) -> str:
     return f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
-def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dict[str, Any]:
+def _members(
+    arguments: argparse.Namespace, audit: Audit, seconds: float, sums: list[SensitiveSum]
+) -> dict[str, Any]:
     return {
         "confidential": _CONFIDENTIAL,
         "tacit": __version__,
@@ -259,6 +284,7 @@ def _members(arguments: argparse.Namespace, audit: Audit, seconds: float) -> dic
             [exposure.cell, exposure.attacker, exposure.level, exposure.share]
             for exposure in audit.exposures
         ],
+        "known_sums": [[each.cells.tolist(), each.reason, each.is_exact] for each in sums],
         "deduced": [
             {
                 "attacker": found.attacker.name,

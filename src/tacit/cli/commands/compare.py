@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the methods, print the figures side by side, and write what was asked for."""
+    """Run the methods, print the figures side by side, and write the requested files."""
     from tacit.cli.job_runs import prepared, with_typed_weights
     from tacit.jobs import open_job
 

@@ -68,11 +68,11 @@ _FILES = {
     JOB: "what is to be done with them",
     "published.csv": "for readers: codes, turnover where it is published, and status",
     "published.parquet": "the same for computers",
-    "report.html": "for readers: what was protected, at which loss, with pictures",
+    "report.html": "for readers: what was protected, what was lost, with pictures",
     "result.confidential.json": "which cells are suppressed, and how good that is",
     "table.confidential.csv": "the true table, why cells are sensitive, and their levels",
-    "evidence.confidential.json": "what shows that the publication is safe",
-    "report.confidential.html": "the report for the house: sensitive cells, costs, bounds",
+    "evidence.confidential.json": "the evidence that the publication is safe",
+    "report.confidential.html": "the internal report: sensitive cells, costs, bounds",
 }
 
 

@@ -84,7 +84,7 @@ def _suggested(arguments: argparse.Namespace) -> Suggestions:
 
 
 def describe(problem: Problem) -> dict[str, Any]:
-    """What there is to say about a problem without telling any value of it."""
+    """Facts about a problem that show none of its values."""
     import numpy as np
 
     from tacit.attack.network import recognise

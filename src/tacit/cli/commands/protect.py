@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from tacit.cli.arguments import (
+    INSIDERS,
     WEIGHTS,
     add_tolerance,
     named_option,
@@ -55,7 +56,7 @@ _MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments; in a job, what is typed counts more than what is written."""
+    """Declare the arguments; they take precedence over what a job says."""
     parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
     parser.add_argument(
         "--method",
@@ -73,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=number(above=0),
         metavar="SECONDS",
-        help=f"stop with the best safe outcome after so long (default: {Options.time_limit:g})",
+        help=f"stop with the best safe outcome after this time (default: {Options.time_limit:g})",
     )
     parser.add_argument(
         "--gap",
@@ -85,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=seed,
         metavar="N",
-        help="the same seed gives the same outcome, unless the time limit cuts in "
+        help="the same seed gives the same outcome, unless the time limit is reached "
         f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
     parser.add_argument(
@@ -95,17 +96,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
     )
     parser.add_argument(
+        "--insiders",
+        type=one_of("choice of insiders", INSIDERS),
+        metavar="|".join(INSIDERS),
+        help="contributors who attack, knowing their own figures: those alone in a cell, all that "
+        "the table knows, or none (default: singletons, for jobs whose table counts contributors)",
+    )
+    parser.add_argument(
+        "--coalition",
+        type=whole_number(1),
+        metavar="N",
+        help="so many insiders may put together what they know (default: 1)",
+    )
+    parser.add_argument(
         "--singletons",
         type=one_of("protection", get_args(Singletons)),
         metavar="|".join(get_args(Singletons)),
-        help="protection against cells with a single respondent, for inputs that name them "
-        "(default: ignore)",
+        help="protection against cells with a single respondent as in papers, in place of "
+        "--insiders (default: ignore)",
     )
     parser.add_argument(
         "--max-suppressed",
         type=whole_number(0),
         metavar="N",
-        help="suppress at most so many cells, sensitive ones included",
+        help="suppress at most this many cells, sensitive ones included",
     )
     parser.add_argument(
         "--subproblem",
@@ -153,7 +167,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tell-primary",
         action="store_true",
-        help="tell readers which suppressed cells are sensitive themselves",
+        help="tell readers which suppressed cells are themselves sensitive",
     )
     parser.add_argument(
         "--report",
@@ -165,7 +179,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--working-report",
         type=Path,
         metavar="FILE.confidential.html",
-        help="write a report for the house: sensitive cells, costs, bounds",
+        help="write the internal report: sensitive cells, costs, bounds",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write result and trace as JSON")
     add_tolerance(parser)
@@ -173,7 +187,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Protect the table, write what was asked for, and say what came out."""
+    """Protect the table, write the requested files, and print a summary."""
     from tacit.cli.job_runs import JobProgress
     from tacit.io.solutions import write_outcome_json
     from tacit.jobs import run_job, write_outputs
@@ -202,6 +216,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _without_solution(error.outcome, path, *unwritten, pattern)
     papers = release.papers
     _print_summary(path, papers.outcome, papers.problem)
+    if papers.sums:
+        print(f"  known sums  {papers.summary_rows()['known sums']}")
     write_outputs(job, release)
     if pattern is not None:
         _write_pattern(papers.problem, papers.outcome, pattern)
@@ -242,12 +258,14 @@ def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
     elif out is not None and _pattern(out) is None:
         presentation.refuse_unused(out)
     elif presentation != Presentation():
-        raise InputError("no published table is written; name a file with --out, or leave out how")
+        raise InputError(
+            "no published table is written; name a file with --out, or leave out options for it"
+        )
     return presentation
 
 
 def _job(arguments: argparse.Namespace) -> Job:
-    """The job; what is typed counts more than what is written in it."""
+    """The job; options on the command line take precedence over it."""
     from tacit.cli.job_runs import with_typed_weights
     from tacit.jobs import open_job
 
@@ -262,7 +280,13 @@ def _job(arguments: argparse.Namespace) -> Job:
     outputs = replace(outputs, presentation=_presentation(arguments, job))
     method = arguments.method or job.method
     options = _options(arguments, job, method)
-    job = job.replace(method=method, options=options, outputs=outputs)
+    job = job.replace(
+        method=method,
+        options=options,
+        outputs=outputs,
+        insiders=arguments.insiders or job.insiders,
+        coalition=arguments.coalition or job.coalition,
+    )
     return with_typed_weights(job, arguments.weights)
 
 
@@ -277,13 +301,11 @@ def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, 
     named = dict(arguments.option)
     for name in named:
         if typed.get(name) is not None:
-            raise InputError(
-                f"{name} is given by --option and by an option of its own; leave one out"
-            )
+            raise InputError(f"{name} is given by --option and by its own option; leave one out")
     if arguments.weights is not None:
         if "weights" in named:
             raise InputError("weights is given by --option and by --weights; leave one out")
-        # What is typed counts more than what is written in the job.
+        # Options on the command line take precedence over the job.
         options.pop("weights", None)
     options |= named
     kind.from_mapping(options)

@@ -1,4 +1,4 @@
-"""`tacit versions`: what is installed, for reports of faults and of studies."""
+"""`tacit versions`: what is installed, for bug reports and studies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(_arguments: argparse.Namespace) -> int:
-    """Print one line a component."""
+    """Print one line per component."""
     found = {
         "tacit": __version__,
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""Publications as files: one module a format, each made of what readers may see alone.
+"""Publications as files: one module per format, each made of what readers may see alone.
 
 `write_published` chooses the format by the name of the file.
 """

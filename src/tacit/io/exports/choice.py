@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from tacit.errors import InputError, nearest
+from tacit.errors import InputError, about, nearest
 from tacit.io.exports.csv_file import write_csv
 from tacit.io.exports.excel_file import require_xlsxwriter, write_excel
 from tacit.io.exports.html_file import write_html
@@ -25,10 +25,10 @@ class Presentation:
 
     Attributes:
         marks: What stands in place of suppressed values.
-        flags: How it is told how each cell is published: `status`, `sdmx` or `none`.
+        flags: How readers learn how each cell is published: `status`, `sdmx` or `none`.
         layout: `pivot` or `list`.
         title: A heading.
-        tell_primary: Tell readers which of the cells without a value are sensitive themselves.
+        tell_primary: Tell readers which of the cells without a value are themselves sensitive.
     """
 
     marks: Marks | None = None
@@ -41,18 +41,21 @@ class Presentation:
         for name, known in (("flags", get_args(Flags)), ("layout", get_args(Layout))):
             given = getattr(self, name)
             if given is not None and given not in known:
-                raise InputError(f"{name} cannot be {given!r}; {nearest(str(given), known)}")
+                raise InputError(
+                    f"{name} cannot be {given!r}; {nearest(str(given), known)}", key=(name,)
+                )
         if self.marks is None:
             return
         check_marks(self.marks)
         if not isinstance(self.marks, str) and not self.tell_primary:
             raise InputError(
                 "two marks tell readers which cells are primary; say so with tell_primary, or "
-                "give one mark"
+                "give one mark",
+                key=("marks",),
             )
 
     def choices(self, path: str | Path) -> dict[str, Any]:
-        """What is chosen of all that the format of a file has a place for."""
+        """The choices that the format of a file can use."""
         chosen = {name: getattr(self, name) for name in _format(path).choices}
         if chosen.get("layout") == "pivot":
             # A pivot has no columns for flags.
@@ -68,10 +71,11 @@ class Presentation:
             paths: The files.
             reported: Whether there is a report as well, which has a place for the title.
         """
-        for path in paths:
+        for place, path in enumerate(paths):
             needed = _format(path).needs
             if needed is not None:
-                needed(path)
+                with about("published", place):
+                    needed(path)
         used = {name for path in paths for name in self.choices(path)}
         used |= {"title"} if reported else set()
         for name in ("marks", "flags", "layout", "title"):
@@ -79,7 +83,8 @@ class Presentation:
                 formats = dict.fromkeys(f.name for f in _FORMATS.values() if name in f.choices)
                 raise InputError(
                     f"no published file has a place for {name}; leave it out, or write "
-                    f"{' or '.join(formats)}"
+                    f"{' or '.join(formats)}",
+                    key=(name,),
                 )
 
 

@@ -1,4 +1,4 @@
-"""CSV: one line a cell, numbers as numbers."""
+"""CSV: one line per cell, numbers as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.io.exports.formulas import neutralised
 from tacit.io.files import replacing
-from tacit.release.flags import Flags, PublishedAs
+from tacit.release.flags import Flags, PublishedStatus
 from tacit.release.marks import Marks, mark_column, plain_number
 from tacit.release.published import Published
 
@@ -27,7 +27,7 @@ def write_csv(
     flags: Flags = "status",
     formulas: Literal["neutralise", "keep"] = "neutralise",
 ) -> None:
-    """Write a CSV file, one line a cell; see `Published.to_csv`.
+    """Write a CSV file, one line per cell; see `Published.to_csv`.
 
     Raises:
         InputError: The file cannot be written.
@@ -49,7 +49,7 @@ def write_csv(
     if marks is not None:
         place = list(columns)[len(published.codes)]
         marked = mark_column(published, marks).tolist()
-        for cell in np.flatnonzero(published.status == PublishedAs.SUPPRESSED.value).tolist():
+        for cell in np.flatnonzero(published.status == PublishedStatus.SUPPRESSED.value).tolist():
             texts[place][cell] = marked[cell]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -16,7 +16,7 @@ from tacit.errors import InputError
 from tacit.io.exports.formulas import is_formula
 from tacit.io.exports.layouts import CellList, Layout, cell_lists, chosen_layout
 from tacit.io.files import replacing
-from tacit.release.flags import Flags, PublishedAs, flag_columns, flag_meanings
+from tacit.release.flags import Flags, PublishedStatus, flag_columns, flag_meanings
 from tacit.release.marks import DEFAULT_MARK, Marks, decimals, legend
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
@@ -78,7 +78,6 @@ def require_xlsxwriter(path: str | Path) -> ModuleType:
     try:
         import xlsxwriter
     except ImportError:
-        # Jobs find the line of an error by the words in its message: the name, or `published`.
         raise InputError(
             f"{Path(path).name}: files published for Excel need xlsxwriter, which is not "
             "installed; run pip install 'tacit[excel]', or choose another format"
@@ -179,7 +178,7 @@ class _Workbook:
                 self._text(sheet, row, place, code, **indent)
         texts = pivot.texts(marks, grouping="\u202f", same_decimals=True)
         values = self._published.value.tolist()
-        hidden = (self._published.status != PublishedAs.VALUE.value).tolist()
+        hidden = (self._published.status != PublishedStatus.VALUE.value).tolist()
         for row, (cells, shown) in enumerate(zip(pivot.cells.tolist(), texts, strict=True), first):
             for column, (cell, text) in enumerate(zip(cells, shown, strict=True), heads):
                 if cell < 0:

@@ -24,7 +24,7 @@ def neutralised(text: str) -> str:
     """The text with an apostrophe wherever a formula would begin.
 
     Whoever opens the file chooses the separator. What follows a semicolon, a comma, a vertical
-    bar, a tabulator or a line end within a text may then begin a field of its own, whatever
+    bar, a tabulator or a line end within a text may then begin a separate field, whatever
     quotes there are: the next field goes on to the end of what they enclose, so even numbers get
     an apostrophe there.
 

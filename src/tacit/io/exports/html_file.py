@@ -1,4 +1,4 @@
-"""HTML: one page that needs nothing else, with a table for each table and the legend."""
+"""HTML: one self-contained page, with a table for each table and the legend."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.io.jj import write_jj
 from tacit.problem import Problem
-from tacit.release.flags import PublishedAs
+from tacit.release.flags import PublishedStatus
 from tacit.release.published import Published
 
 
@@ -20,12 +20,12 @@ def write_reader_jj(published: Published, path: str | Path) -> None:
         InputError: The relations are not known, or the file cannot be written.
     """
     if published.relations is None or published.rhs is None:
-        raise InputError("this publication does not know its relations, which a JJ file tells")
+        raise InputError("this publication does not know its relations, which a JJ file needs")
     hidden, value = published.is_hidden, published.value
     lower = np.where(hidden | published.altered, published.lowest, value)
     upper = np.where(hidden | published.altered, np.inf, value)
     if published.lower is not None and published.upper is not None:
-        spread = published.status == PublishedAs.INTERVAL.value
+        spread = published.status == PublishedStatus.INTERVAL.value
         lower = np.where(spread, published.lower, lower)
         upper = np.where(spread, published.upper, upper)
     if published.radius is not None:

@@ -19,10 +19,10 @@ Layout: TypeAlias = Literal["pivot", "list"]
 
 
 def chosen_layout(layout: Layout | None, flags: Flags | None) -> Layout:
-    """The layout that was asked for, or that flags ask for.
+    """The requested layout, or the one that flags need.
 
     Raises:
-        InputError: There is no such layout, or it has no room for flags.
+        InputError: There is no such layout, or it has no place for flags.
     """
     if layout is None:
         return "list" if flags is not None else "pivot"

@@ -1,4 +1,4 @@
-"""Parquet: one row a cell, for computers."""
+"""Parquet: one row per cell, for computers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tacit.release.published import Published
 def write_parquet(
     published: Published, path: str | Path, *, value: str = "value", flags: Flags = "status"
 ) -> None:
-    """Write a Parquet file, one row a cell; see `Published.to_parquet`.
+    """Write a Parquet file, one row per cell; see `Published.to_parquet`.
 
     Raises:
         InputError: The file cannot be written.

@@ -9,10 +9,9 @@ from scipy import sparse
 
 from tacit.clock import Clock, TimeUpError, check_time
 from tacit.errors import SolverError
-from tacit.methods.adjust.domains import Domains
-from tacit.methods.adjust.model import Adjustment
-from tacit.methods.adjust.program import Program
-from tacit.methods.adjust.search import Search
+from tacit.methods.adjust.heuristics.domains import Domains
+from tacit.methods.adjust.mip import Mip
+from tacit.methods.adjust.model import Adjustment, Search
 from tacit.problem import Integers
 from tacit.solver.highs_mip import HighsMip
 
@@ -48,7 +47,7 @@ def obstacles(search: Search) -> list[str]:
     domains.restore(state)
     return [
         f"{model.problem.name_cell(int(model.cells[cell]))} cannot be protected: in the relations "
-        "that it is part of, the cells that may change leave too little room, whichever way it "
+        "that it is part of, the cells that may change leave too little slack, whichever way it "
         "goes"
         for cell in stuck
     ]
@@ -59,16 +58,16 @@ def _reason_alone(model: Adjustment, cell: int) -> str:
     name = problem.name_cell(int(model.cells[cell]))
     columns = model.columns
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
-    company = np.diff(model.A.indptr)[rows]
+    count = np.diff(model.A.indptr)[rows]
     if model.up[cell] <= 0 and model.down[cell] <= 0:
-        if len(rows) and (company < 2).any():
+        if len(rows) and (count < 2).any():
             return (
                 f"{name} cannot be protected: every other cell of one of its relations keeps its "
                 "value"
             )
-        return f"{name} cannot be protected: it must keep its value, or its bounds leave no room"
+        return f"{name} cannot be protected: it must keep its value, or its bounds leave no slack"
     return (
-        f"{name} cannot be protected: its bounds, limits and relations leave no room for its "
+        f"{name} cannot be protected: its bounds, limits and relations leave no slack for its "
         "levels, neither above nor below"
     )
 
@@ -83,7 +82,7 @@ def reasons_together(search: Search) -> list[str]:
     if fewest is None:
         return ["no choice of senses meets all protection levels within bounds and limits"]
     if len(fewest) == 0:
-        return ["no table of whole numbers meets all protection levels within bounds and limits"]
+        return ["no table of integers meets all protection levels within bounds and limits"]
     names = model.problem.name_cells(model.cells[model.sensitive[fewest]])
     return [
         "no choice of senses protects all sensitive cells together within bounds and limits; it "
@@ -98,33 +97,31 @@ def _fewest(search: Search) -> Integers | None:
     if seconds <= 0:
         return None
     # What is closest does not matter, and the rows of senses are then the last ones.
-    program = Program(replace(model, norm="l1"), polygons=False, whole=model.integer)
+    base = Mip(replace(model, norm="l1"), polygons=False, integer=model.integer)
     unit = 1.0 if model.integer else model.unit
     k = len(model.sensitive)
-    width = program.rows.shape[1]
+    width = base.rows.shape[1]
     # With its last column at 1, each of the four rows that bind a cell to its sense lets go.
-    last = program.rows.shape[0] - 4 * k
+    last = base.rows.shape[0] - 4 * k
     own = np.tile(np.arange(k), 4)
     far = 100 * float(model.level[np.isfinite(model.level)].sum()) + model.unit
     up, down = np.minimum(model.up, far), np.minimum(model.down, far)
     up, down = up[model.sensitive], down[model.sensitive]
     n = model.size
-    upper = program.upper.copy()
+    upper = base.upper.copy()
     upper[model.sensitive], upper[n + model.sensitive] = up / unit, down / unit
     rise = np.where(model.may_rise, model.rise, 0.0)
     fall = np.where(model.may_fall, model.fall, 0.0)
     give = np.concatenate([rise, -up, fall, -down]) / unit
-    slack = sparse.csr_array(
-        (give, (last + np.arange(4 * k), own)), shape=(program.rows.shape[0], k)
-    )
+    slack = sparse.csr_array((give, (last + np.arange(4 * k), own)), shape=(base.rows.shape[0], k))
     mip = HighsMip(
-        sparse.csr_array(sparse.hstack([program.rows, slack])),
-        row_lower=program.row_lower,
-        row_upper=program.row_upper,
-        lower=np.append(program.lower, np.zeros(k)),
+        sparse.csr_array(sparse.hstack([base.rows, slack])),
+        row_lower=base.row_lower,
+        row_upper=base.row_upper,
+        lower=np.append(base.lower, np.zeros(k)),
         upper=np.append(upper, np.ones(k)),
         cost=np.append(np.zeros(width), np.ones(k)),
-        whole=np.append(program.whole, np.ones(k, bool)),
+        whole=np.append(base.integer, np.ones(k, bool)),
         seed=search.options.seed,
     )
     found = None

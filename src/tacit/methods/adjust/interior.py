@@ -30,7 +30,7 @@ def least_squares(
     *,
     is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[Floats, Floats] | None:
-    """The deviations with the least weighted squares within limits, and prices of the relations.
+    """Deviations with the least weighted squares within limits, and dual values of the relations.
 
     Args:
         A: The relations.
@@ -40,7 +40,7 @@ def least_squares(
         is_over: Asked in each step; True gives up.
 
     Returns:
-        Deviations within their limits that add up to numerical accuracy, and prices; None if
+        Deviations within their limits that add up to numerical accuracy, and dual values; None if
         the method did not come to an end, as when there is no such table.
     """
     scale = np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))

@@ -65,7 +65,7 @@ def least_sides(
         simple = max(rest[0] / 2, least.max())
         step = _common_step(p, q)
         if step > 0:
-            # Both sides are multiples of the step; a hair less, for the sake of rounding.
+            # Both sides are multiples of the step; a little less, for the sake of rounding.
             simple = max(simple, np.ceil(simple / step - 1e-6) * step * (1 - 1e-9))
         best = np.inf
         choice = np.zeros(count + 1, np.int64)
@@ -104,7 +104,7 @@ def balance_senses(
     coefficient: npt.NDArray[np.float64],
     rise: npt.NDArray[np.float64],
     fall: npt.NDArray[np.float64],
-    price: npt.NDArray[np.float64],
+    rate: npt.NDArray[np.float64],
     senses: npt.NDArray[np.bool_],
     order: npt.NDArray[np.int64],
     rounds: int,
@@ -117,7 +117,7 @@ def balance_senses(
         coefficient: Its coefficient.
         rise: By how much each cell must rise, inf where it cannot.
         fall: By how much each cell must fall.
-        price: What a unit of imbalance costs in each relation.
+        rate: What a unit of imbalance costs in each relation.
         senses: Which cells rise.
         order: In which order to look at the cells.
         rounds: How often at most.
@@ -125,7 +125,7 @@ def balance_senses(
     Returns:
         What is left of imbalance.
     """
-    balance = np.zeros(len(price))
+    balance = np.zeros(len(rate))
     for cell in range(len(rise)):
         amount = rise[cell] if senses[cell] else -fall[cell]
         for entry in range(first[cell], first[cell + 1]):
@@ -142,7 +142,7 @@ def balance_senses(
             for entry in range(first[cell], first[cell + 1]):
                 row = relation[entry]
                 after = balance[row] + coefficient[entry] * change
-                gain += price[row] * (abs(balance[row]) - abs(after))
+                gain += rate[row] * (abs(balance[row]) - abs(after))
             if gain > 1e-12 * abs(change):
                 for entry in range(first[cell], first[cell + 1]):
                     balance[relation[entry]] += coefficient[entry] * change
@@ -166,7 +166,7 @@ def propagate(
     low: npt.NDArray[np.float64],
     high: npt.NDArray[np.float64],
     changed: npt.NDArray[np.int64],
-    hair: float,
+    noise: float,
     most: int,
 ) -> bool:
     """Narrow the deviations that are possible, in place, as single relations demand.
@@ -183,7 +183,7 @@ def propagate(
         low: The least deviation of each cell.
         high: The largest deviation of each cell.
         changed: Cells whose relations are to be looked at.
-        hair: Differences below this are rounding.
+        noise: Differences below this are rounding.
         most: How many relations to look at.
 
     Returns:
@@ -222,7 +222,7 @@ def propagate(
             else:
                 largest += b
                 size += abs(b)
-        rounding = 1e-12 * size + hair
+        rounding = 1e-12 * size + noise
         if (endless_down == 0 and least > rounding) or (endless_up == 0 and largest < -rounding):
             return False
         for entry in range(first[row], first[row + 1]):
@@ -246,13 +246,13 @@ def propagate(
                     new_high = min(new_high, limit / c)
             own = place[cell]
             if own >= 0:
-                if new_low > -fall[own] + hair:
+                if new_low > -fall[own] + noise:
                     new_low = max(new_low, rise[own])
-                if new_high < rise[own] - hair:
+                if new_high < rise[own] - noise:
                     new_high = min(new_high, -fall[own])
-            if new_low > new_high + 2 * hair:
+            if new_low > new_high + 2 * noise:
                 return False
-            step = hair + 1e-3 * (high[cell] - low[cell])
+            step = noise + 1e-3 * (high[cell] - low[cell])
             if new_low > low[cell] + step or new_high < high[cell] - step:
                 low[cell] = max(low[cell], min(new_low, new_high))
                 high[cell] = min(high[cell], max(new_low, new_high))

@@ -1,22 +1,52 @@
 """`Adjustment`: what all algorithms see of the problem: deviations, their limits and their cost.
 
-Deviations z = x - a as in paper 003, (17): A z = 0, every cell within its room up and down, and
+Deviations z = x - a as in [Castro2012, (17)]: A z = 0, every cell within its bounds and limits, and
 every sensitive cell at least its level above or below. A side without a level is no way out: a
 cell with a level on one side only must go there. Only cells that can move are here.
+
+`Search` is what all algorithms share while they run: it keeps the closest safe table and the
+bound. An algorithm offers deviations and raises the bound; whether deviations make a safe table
+is decided by `faults`, in plain numpy, apart from everything that produced them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import lsmr
 
-from tacit.methods.adjust.options import Norm
-from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.clock import Clock, TimeUpError
+from tacit.methods.adjust.heuristics.integral import made_integral
+from tacit.methods.adjust.options import AdjustOptions, Norm
+from tacit.methods.engine.progress import Progress
+from tacit.methods.engine.turns import ADJUST_INTEGRAL, ADJUST_LAST
+from tacit.observer import Observer, Quiet
+from tacit.problem import (
+    ADDITIVITY_TOLERANCE,
+    Booleans,
+    Floats,
+    Integers,
+    Problem,
+    component_labels,
+)
+from tacit.tolerances import MET, ROUNDING_NOISE
+
+if TYPE_CHECKING:
+    from tacit.methods.adjust.units import Units
+
+_SNAP = 1e-6
+"""Deviations this close to a multiple of one half, as a share of the usual level, become one."""
+
+_NOTICED = 0.01
+"""Relations missed by this many units keep a table from being made integral cell by cell."""
+_SUMS = 1e-3
+"""Sums of integers are known to this much at least, and so are limits that follow from them."""
+_ROUNDS = 20
+"""How often limits are tightened by single relations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +56,7 @@ class Adjustment:
     Attributes:
         problem: The table.
         norm: What is minimised.
-        integer: Whether deviations must be whole numbers; limits and levels are, then.
+        integer: Whether deviations must be integers; limits and levels are, then.
         cells: Numbers of the cells that can move, increasing.
         A: The relations among them.
         up: How far each of them may rise.
@@ -78,7 +108,7 @@ class Adjustment:
 
     @cached_property
     def unit(self) -> float:
-        """The size of a usual deviation, by which programmes are scaled."""
+        """The size of a usual deviation, by which models are scaled."""
         return float(np.median(self.level)) if len(self.level) else 1.0
 
     @property
@@ -136,7 +166,7 @@ def build(
     integer: bool,
     senses: Integers | None = None,
 ) -> Adjustment:
-    """The adjustment problem from the rooms of all cells.
+    """The adjustment problem from the slack of all cells.
 
     Args:
         problem: The table.
@@ -144,7 +174,7 @@ def build(
         up: How far each cell may rise, 0 for those that keep their value.
         down: How far each cell may fall.
         norm: What is minimised.
-        integer: Whether deviations must be whole numbers.
+        integer: Whether deviations must be integers.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
     """
     rise = np.maximum(problem.upper_level, problem.sliding_level)
@@ -159,12 +189,12 @@ def build(
         rise, fall = np.ceil(rise - ROUNDING_NOISE), np.ceil(fall - ROUNDING_NOISE)
     up, down, fixed = _tightened(problem.relations, up, down)
     if integer:
-        # Sums of whole numbers that were known but to a hair.
-        up, down = np.floor(up + _ROUNDING), np.floor(down + _ROUNDING)
+        # Sums of integers that were known but to rounding noise.
+        up, down = np.floor(up + _SUMS), np.floor(down + _SUMS)
         fixed = (up == 0) & (down == 0)
     rise = np.where((rise <= up[own] * (1 + ROUNDING_NOISE)) & (given >= 0), rise, np.inf)
     fall = np.where((fall <= down[own] * (1 + ROUNDING_NOISE)) & (given <= 0), fall, np.inf)
-    # Levels that touch the room but for rounding.
+    # Levels that touch the slack but for rounding.
     up[own] = np.maximum(up[own], np.where(np.isfinite(rise), rise, 0.0))
     down[own] = np.maximum(down[own], np.where(np.isfinite(fall), fall, 0.0))
     movable = ~fixed
@@ -187,21 +217,17 @@ def build(
     )
 
 
-_ROUNDING = 1e-3
-_ROUNDS = 20
-
-
 def _tightened(
     A: sparse.csr_array[Any, Any], up: Floats, down: Floats
 ) -> tuple[Floats, Floats, Booleans]:
-    """Rooms cut back to what single relations leave, and the cells that cannot move at all."""
+    """Slack cut back to what single relations leave, and the cells that cannot move at all."""
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
     size, positive = np.abs(A.data), A.data > 0
     up, down = up.copy(), down.copy()
     for _ in range(_ROUNDS):
         rises = size * np.where(positive, up[A.indices], down[A.indices])
         falls = size * np.where(positive, down[A.indices], up[A.indices])
-        # What others can give, with infinite rooms counted apart.
+        # What others can give, with infinite slack counted apart.
         new = []
         for others, own in ((falls, rises), (rises, falls)):
             finite = np.isfinite(others)
@@ -221,3 +247,266 @@ def _tightened(
             break
     fixed = (up == 0) & (down == 0)
     return up, down, fixed
+
+
+def faults(
+    problem: Problem,
+    values: Floats,
+    *,
+    kept: Booleans,
+    most: Floats,
+    integer: bool,
+    tolerance: float = MET,
+) -> list[str]:
+    """What is wrong with an adjusted table; empty if it may be published.
+
+    Levels are held to `tolerances.MET`, whatever the table itself is allowed.
+
+    Args:
+        problem: The true table.
+        values: The adjusted one.
+        kept: Cells that must have their true value.
+        most: The largest deviation allowed for each cell; inf where there is no limit.
+        integer: Whether values must be integers.
+        tolerance: How exactly relations, bounds and limits must hold.
+    """
+    a, x = problem.value, values
+    found = []
+    size = np.maximum(np.abs(x), np.abs(a))
+    terms = np.asarray(abs(problem.relations) @ np.maximum(np.abs(x), np.abs(a)))
+    terms = terms + np.abs(problem.rhs)
+    # The true table may itself miss its relations by rounding.
+    own = problem.residual()
+    missed = np.maximum(tolerance * terms, 1.001 * np.abs(own))
+    is_broken = np.abs(problem.residual(x)) > missed
+    if integer:
+        # Sums of integers hold or do not, however large they are.
+        is_broken |= np.abs(problem.residual(x) - own) > 0.25
+    broken = np.flatnonzero(is_broken)
+    if len(broken):
+        found.append(f"relation {broken[0]} does not hold")
+
+    def report(bad: Booleans, text: str) -> None:
+        if bad.any():
+            found.append(f"{text}: {problem.name_cells(np.flatnonzero(bad))}")
+
+    slack = tolerance * size
+    report((x < problem.lower - slack) | (x > problem.upper + slack), "outside its bounds")
+    report(kept & (x != a), "changed, though it must keep its value")
+    report(np.abs(x - a) > most + slack, "changed by more than its limit")
+    if integer:
+        report(x != np.rint(x), "not an integer")
+    s = problem.sensitive
+    moved = x[s] - a[s]
+    # A difference of two numbers is known no better than their last digits.
+    blur = 4 * np.finfo(float).eps * size[s]
+    up = np.maximum(problem.upper_level, problem.sliding_level)
+    down = np.maximum(problem.lower_level, problem.sliding_level)
+    # A side without a level is no way out, unless there is none on either side.
+    reached_above = (up > 0) & (moved >= up * (1 - MET) - blur)
+    reached_below = (down > 0) & (-moved >= down * (1 - MET) - blur)
+    near = np.zeros(problem.cell_count, bool)
+    near[s] = ((up > 0) | (down > 0)) & ~reached_above & ~reached_below
+    report(near, "too close to its true value")
+    return found
+
+
+class Search(Progress):
+    """The state of one run.
+
+    Attributes:
+        model: The adjustment problem, in units.
+        units: What a unit is.
+        options: What the user chose.
+        kept: Cells of the table that keep their value.
+        most: The largest deviation allowed for each cell of the table, in units.
+        best: The best deviations so far, over the cells that can move.
+        values: The table that they make, in units.
+        unfinished: Where integer units are asked for, the closest table met so far that is not of
+            integer units, as deviations; None without one.
+        backstop: A safe table of integer units, as deviations, for want of a better at the end.
+        rng: Random numbers by the user's seed.
+    """
+
+    def __init__(
+        self,
+        model: Adjustment,
+        options: AdjustOptions,
+        observer: Observer,
+        *,
+        units: Units,
+        kept: Booleans,
+        most: Floats,
+        tolerance: float = ADDITIVITY_TOLERANCE,
+        clock: Clock | None = None,
+    ):
+        super().__init__(options, observer, clock=clock)
+        self.model = model
+        self.units = units
+        self.options = options
+        self.kept = kept
+        self.most = most
+        self.best: Floats | None = None
+        self.values: Floats | None = None
+        self.unfinished: Floats | None = None
+        self.backstop: Floats | None = None
+        self.rng = np.random.default_rng(options.seed)
+        self._tolerance = max(tolerance, MET)
+        self._low, self._high = -model.down, model.up
+        self._repairing = 0.0
+        if units.decimals is not None:
+            self.clock.reserve = ADJUST_LAST * options.time_limit
+
+    def offer(self, z: Floats) -> bool:
+        """Propose deviations; True if they make a safe table that is closer than the best."""
+        model = self.model
+        if model.cost(z) >= self.objective * (1 - 1e-12):
+            return False
+        if model.integer:
+            return self._offer_integral(z)
+        for candidate in self._neater(z):
+            if self.fits(candidate):
+                return self._take(candidate)
+        return False
+
+    def _take(self, z: Floats) -> bool:
+        """Keep deviations that make a safe table, if it is closer than the best."""
+        objective = self.model.cost(z)
+        if objective >= self.objective * (1 - 1e-12):
+            return False
+        self.best, self.values = z, self._table(z)
+        self.better(objective)
+        return True
+
+    def _offer_integral(self, z: Floats) -> bool:
+        """`offer` where integer units are asked for."""
+        integral = np.rint(self._clipped(z))
+        if self.fits(integral):
+            return self._take(integral)
+        z = self._refined(z)
+        if self.fits(np.rint(z)):
+            return self._take(np.rint(z))
+        began = self.seconds
+        is_first = self.best is None and self.unfinished is None
+        if self.unfinished is None or self.model.cost(z) < self.model.cost(self.unfinished):
+            self.unfinished = z
+        # Whoever searches has better to do with most of the time.
+        budget = ADJUST_INTEGRAL * max(self.seconds_left if is_first else 0.0, self.seconds)
+        if not is_first and self._repairing > budget:
+            return False
+        found = made_integral(self.model, z, seconds=min(max(budget, 0.2), self.seconds_left))
+        self._repairing += self.seconds - began
+        if found is None or not self.fits(found):
+            return False
+        return self._take(found)
+
+    def finish(self) -> None:
+        """At the end: make the best table integral that is not, if integer units are asked for.
+
+        Where that fails there is no best table, and `unfinished` is what might have been one.
+        """
+        if not self.units.is_counted:
+            return
+        if not self.model.integer:
+            # Least squares are integral by accident only.
+            self.unfinished, self.best, self.values = self.best, None, None
+        if self.best is not None or self.unfinished is None:
+            return
+        self.unfinished = self._refined(self.unfinished)
+        found = self._made_integral_at_last(self.unfinished)
+        if found is None or not self.fits(found, integer=True):
+            found = self.backstop
+        if found is None:
+            self.objective = np.inf
+            return
+        self.best, self.values = found, self._table(found)
+        self.better(self.model.cost(found))
+
+    def _made_integral_at_last(self, z: Floats) -> Floats | None:
+        """Whole deviations near to others, within the time that was kept for them."""
+        if self.fits(np.rint(z), integer=True):
+            return np.rint(z)
+        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        try:
+            with Clock(seconds):
+                return made_integral(self.model, z, seconds=seconds)
+        except TimeUpError:
+            pass
+        return None
+
+    def quiet_observer(self) -> Observer:
+        """An observer for a part of the search: it may stop, but hears nothing."""
+        return Quiet(self.observer)
+
+    def out_of_time(self) -> bool:
+        """Is it time to stop, whatever has been reached?"""
+        return self.seconds_left <= 0 or self.observer.should_stop()
+
+    def fits(self, z: Floats, *, integer: bool | None = None) -> bool:
+        """Would these deviations make a safe table, of integer units if asked for?"""
+        return not faults(
+            self.model.problem,
+            self._table(z),
+            kept=self.kept,
+            most=self.most,
+            integer=self.model.integer if integer is None else integer,
+            tolerance=self._tolerance,
+        )
+
+    def _table(self, z: Floats) -> Floats:
+        values = self.model.problem.value.copy()
+        values[self.model.cells] += z
+        return values
+
+    def _neater(self, z: Floats) -> list[Floats]:
+        """The same deviations without the noise of solvers, the neatest first."""
+        model = self.model
+        z = self._clipped(z)
+        steps = np.rint(2 * z) / 2
+        near = np.abs(z - steps) <= _SNAP * np.maximum(model.unit, np.abs(z))
+        snapped = self._clipped(np.where(near, steps, z))
+        return [snapped, z, self._balanced(z)]
+
+    def _clipped(self, z: Floats) -> Floats:
+        """Within limits, and sensitive cells at their levels where rounding misses them."""
+        model = self.model
+        z = np.clip(z, self._low, self._high)
+        own = model.sensitive
+        up = z[own] > 0
+        near = np.where(up, model.rise, model.fall)
+        short = np.isfinite(near) & (np.abs(z[own]) < near)
+        z[own[short]] = np.where(up, near, -near)[short]
+        return z
+
+    def _refined(self, z: Floats) -> Floats:
+        """Deviations that are known better than to the noise of solvers, if that is needed."""
+        z = self._clipped(z)
+        if np.abs(self.model.A @ z).max(initial=0.0) < _NOTICED:
+            return z
+        return self._balanced(self._snapped(z))
+
+    def _snapped(self, z: Floats) -> Floats:
+        """Cells that hardly move stay, and those next to a limit or a level lie at it."""
+        low, high = self.model.limits(self.model.senses(z))
+        noise = _SNAP * self.model.unit
+        z = np.where(np.abs(z) <= noise, np.clip(0.0, low, high), z)
+        z = np.where(np.abs(z - low) <= noise, low, z)
+        return np.where(np.abs(z - high) <= noise, high, z)
+
+    def _balanced(self, z: Floats) -> Floats:
+        """Deviations that add up, by small changes of cells with slack to spare."""
+        model = self.model
+        z = z.copy()
+        for _ in range(3):
+            residual = model.A @ z
+            if not residual.any():
+                break
+            low, high = model.limits(model.senses(z))
+            slack = np.minimum(z - low, high - z)
+            free = np.flatnonzero((slack > 1e-3 * min(model.unit, 1.0)) & (z != 0))
+            # Cells with more slack take more of what is missing.
+            share = np.minimum(slack[free] / model.unit, 1.0)
+            part: Any = model.columns[:, free] @ sparse.diags_array(share)
+            change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
+            z[free] -= np.clip(change, -slack[free], slack[free])
+        return z

@@ -22,20 +22,20 @@ class AdjustOptions(Options):
 
     Attributes:
         algorithm: How to search. `auto`: bounds from closed polygons, senses improved block by
-            block, then branch and bound. `milp`: the mixed-integer programme (paper 003, (18))
+            block, then branch and bound. `milp`: the mixed-integer model [Castro2012, (18)]
             with those bounds as rows. `benders`: cuts in the senses ((19) and (20)).
             `descent`: senses improved block by block, without much of a proof.
         norm: What is minimised: the sum of weight * |deviation| (`l1`), of
             weight * deviation² (`l2`), or the largest weight * |deviation| (`linf`).
         weights: What a unit of deviation costs: as `given`, 1, the cell's value, or 1 / value.
-        integer: Publish whole numbers only (True), or more decimals than the data have where that
+        integer: Publish integers only (True), or more decimals than the data have where that
             is closer (False). By default published values have the decimals of the true ones.
         keep: Numbers of cells that keep their value.
         limits: The largest deviation as a share of the cell's value: one number for all cells
             that are not sensitive, or a table of cell numbers and shares.
         prefer_totals: How many times dearer a deviation becomes with each step from the finest
             cells towards the grand total.
-        solver: Who solves the mixed-integer programme of `milp`.
+        solver: Who solves the mixed-integer model of `milp`.
         block: How many cells are looked at together when senses are improved.
     """
 
@@ -53,18 +53,26 @@ class AdjustOptions(Options):
         super().__post_init__()
         # `not >` also refuses NaN.
         if not (self.prefer_totals > 0 and math.isfinite(self.prefer_totals)):
-            raise InputError("prefer_totals must be a positive number; 1 prefers no cell")
+            raise InputError(
+                "prefer_totals must be a positive number; 1 prefers no cell", key=("prefer_totals",)
+            )
         if self.block < 2:
-            raise InputError("block must be at least 2 cells")
+            raise InputError("block must be at least 2 cells", key=("block",))
         for share in self.limits.values() if isinstance(self.limits, Mapping) else [self.limits]:
             if share is None:
                 continue
             is_number = isinstance(share, int | float) and not isinstance(share, bool)
             if not is_number or not share >= 0:
-                raise InputError("limits must be shares of the cells' values, at least 0")
+                raise InputError(
+                    "limits must be shares of the cells' values, at least 0", key=("limits",)
+                )
         if any(isinstance(cell, bool) or not isinstance(cell, int) for cell in self.keep):
-            raise InputError("keep must be a list of cell numbers")
+            raise InputError("keep must be a list of cell numbers", key=("keep",))
         if self.norm == "l2" and self.integer:
-            raise InputError("integer tables are closest in l1 or linf; norm l2 cannot do them")
+            raise InputError(
+                "integer tables are closest in l1 or linf; norm l2 cannot do them", key=("integer",)
+            )
         if self.solver == "scip" and (self.algorithm != "milp" or self.norm == "l2"):
-            raise InputError("solver scip is for algorithm milp with norm l1 or linf")
+            raise InputError(
+                "solver scip is for algorithm milp with norm l1 or linf", key=("solver",)
+            )

@@ -1,6 +1,6 @@
-"""Least squares: given senses a convex programme, and all senses by tangents.
+"""Least squares: given senses a convex model, and all senses by tangents.
 
-A square lies above its tangents, so that the mixed-integer programme with some of them in place
+A square lies above its tangents, so that the mixed-integer model with some of them in place
 of the squares bounds all safe tables from below. Its senses are then given to the interior point
 method, whose table is safe; where it lies, new tangents are drawn.
 """
@@ -15,15 +15,17 @@ from scipy import sparse
 
 from tacit.attack.shrink import essential_rows
 from tacit.errors import SolverError
+from tacit.methods.adjust.algorithms.milp import branch_and_bound
+from tacit.methods.adjust.cuts import sense_bounds
+from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.interior import least_squares
-from tacit.methods.adjust.milp import branch_and_bound
-from tacit.methods.adjust.prices import sense_bounds
-from tacit.methods.adjust.program import Program
-from tacit.methods.adjust.search import Search
-from tacit.methods.adjust.senses import SenseProgram, first_tables
+from tacit.methods.adjust.mip import Mip
+from tacit.methods.adjust.model import Search
+from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.tolerances import ROUNDING_NOISE
 
 _FIRST = (0.25, 1.0, 2.0)
 """Tangents to begin with, in units of the usual level or of the cell's own."""
@@ -44,25 +46,25 @@ class Squares:
         self.weight = model.weight
 
     def solve(self, senses: Booleans) -> tuple[Floats, Floats] | None:
-        """Deviations and prices of the relations; None if there are none."""
+        """Deviations and dual values of the relations; None if there are none."""
         model = self._search.model
         unit = model.unit
         low, high = model.limits(senses)
         counted = model.weight[model.weight > 0]
         # The method is at its best where curvatures are about 1.
-        price = float(np.median(counted)) if len(counted) else 1.0
+        cost_unit = float(np.median(counted)) if len(counted) else 1.0
         found = least_squares(
             self._A,
-            model.weight / price,
+            model.weight / cost_unit,
             low / unit,
             high / unit,
             is_over=self._search.out_of_time,
         )
         if found is None:
             return None
-        prices = np.zeros(model.A.shape[0])
-        prices[self._rows] = found[1] * unit * price
-        return found[0] * unit, prices
+        duals = np.zeros(model.A.shape[0])
+        duals[self._rows] = found[1] * unit * cost_unit
+        return found[0] * unit, duals
 
 
 def quadratic(search: Search, *, descend: bool) -> None:
@@ -92,23 +94,23 @@ def quadratic(search: Search, *, descend: bool) -> None:
         _tangents(search, squares)
 
 
-def _bound(search: Search, prices: Floats) -> float:
-    """What prices of the relations prove, whatever the senses."""
-    constant, rises, falls = sense_bounds(search.model, prices, search.model.weight)
+def _bound(search: Search, duals: Floats) -> float:
+    """What dual values of the relations prove, whatever the senses."""
+    constant, rises, falls = sense_bounds(search.model, duals, search.model.weight)
     return constant + float(np.minimum(rises, falls).sum())
 
 
 def first_senses(search: Search) -> Floats | None:
     """A safe table that is close in absolute deviations; it is also kept for want of a better."""
     linear = Search(
-        replace(search.model, norm="l1", integer=search.units.decimals is not None),
-        search.options.replace(norm="l1", time_limit=max(0.1, 0.3 * search.seconds_left)),
+        replace(search.model, norm="l1", integer=search.units.is_counted),
+        search.options.replace(norm="l1", time_limit=max(0.1, ADJUST_LINEAR * search.seconds_left)),
         search.quiet_observer(),
         units=search.units,
         kept=search.kept,
         most=search.most,
     )
-    first_tables(linear, SenseProgram(linear))
+    first_tables(linear, SenseLp(linear))
     if linear.best is None and linear.unfinished is not None:
         branch_and_bound(linear, None, linear.seconds_left)
     if linear.best is None:
@@ -122,21 +124,21 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
     model = search.model
     senses = model.senses(found[0])
     cost = model.cost(found[0])
-    until = search.seconds + 0.4 * search.seconds_left
+    until = search.seconds + ADJUST_SQUARES * search.seconds_left
     while True:
         _, rises, falls = sense_bounds(model, found[1], model.weight)
         now, then = np.where(senses, rises, falls), np.where(senses, falls, rises)
         gain = np.where(np.isfinite(then), now - np.where(np.isfinite(then), then, 0.0), -np.inf)
         order = np.argsort(-gain)
         better = None
-        for cell in order[gain[order] > 1e-9 * cost].tolist():
+        for cell in order[gain[order] > ROUNDING_NOISE * cost].tolist():
             if search.should_stop() or search.seconds >= until:
                 return
             search.iterations += 1
             trial = senses.copy()
             trial[cell] = ~trial[cell]
             answer = squares.solve(trial)
-            if answer is not None and model.cost(answer[0]) < cost * (1 - 1e-9):
+            if answer is not None and model.cost(answer[0]) < cost * (1 - ROUNDING_NOISE):
                 better = trial, answer
                 break
         if better is None:
@@ -149,8 +151,8 @@ def _descend(search: Search, squares: Squares, found: tuple[Floats, Floats]) -> 
 def _tangents(search: Search, squares: Squares) -> None:
     """Solve for senses with tangents in place of squares, again and again."""
     model = search.model
-    program = Program(model, held=search.best, cutoff=search.objective)
-    curve = _Curve(search, program)
+    base = Mip(model, held=search.best, cutoff=search.objective)
+    curve = _Curve(search, base)
     while not search.should_stop():
         search.iterations += 1
         try:
@@ -166,7 +168,7 @@ def _tangents(search: Search, squares: Squares) -> None:
             search.raise_bound(bound, "solver")
         if found.x is None:
             return
-        z = program.deviations(found.x[: program.rows.shape[1]])
+        z = base.deviations(found.x[: base.rows.shape[1]])
         answer = squares.solve(model.senses(z))
         if answer is not None:
             search.offer(answer[0])
@@ -178,24 +180,24 @@ def _tangents(search: Search, squares: Squares) -> None:
 
 
 class _Curve:
-    """The programme with one more column for the cost of each cell, above all its tangents."""
+    """The model with one more column for the cost of each cell, above all its tangents."""
 
-    def __init__(self, search: Search, program: Program):
+    def __init__(self, search: Search, base: Mip):
         model = search.model
-        self._model, self._program = model, program
-        n, width = model.size, program.rows.shape[1]
+        self._model, self._base = model, base
+        n, width = model.size, base.rows.shape[1]
         self._n, self._width = n, width
-        self._unit, self._price = model.unit, program.price
-        self._rate = model.weight / self._price
-        empty = sparse.csr_array((program.rows.shape[0], n))
+        self._unit, self._cost_unit = model.unit, base.cost_unit
+        self._rate = model.weight / self._cost_unit
+        empty = sparse.csr_array((base.rows.shape[0], n))
         self._mip = HighsMip(
-            sparse.csr_array(sparse.hstack([program.rows, empty])),
-            row_lower=program.row_lower,
-            row_upper=program.row_upper,
-            lower=np.append(program.lower, np.zeros(n)),
-            upper=np.append(program.upper, np.full(n, np.inf)),
+            sparse.csr_array(sparse.hstack([base.rows, empty])),
+            row_lower=base.row_lower,
+            row_upper=base.row_upper,
+            lower=np.append(base.lower, np.zeros(n)),
+            upper=np.append(base.upper, np.full(n, np.inf)),
             cost=np.append(np.zeros(width), np.ones(n)),
-            whole=np.append(program.whole, np.zeros(n, bool)),
+            whole=np.append(base.integer, np.zeros(n, bool)),
             seed=search.options.seed,
         )
         usual = np.full(n, model.unit)
@@ -229,14 +231,14 @@ class _Curve:
         return True
 
     def worth(self, objective: float) -> float:
-        """A value of this programme's objective in the true measure."""
-        return objective * self._price * self._unit**2
+        """A value of this model's objective in the true measure."""
+        return objective * self._cost_unit * self._unit**2
 
     def solve(self, search: Search) -> WholeSolution:
         """The best senses as far as the tangents tell."""
         start = None
         if search.best is not None:
-            base = self._program.vector(search.best)
+            base = self._base.vector(search.best)
             t = np.abs(search.best) / self._unit
             start = np.append(base, self._rate * t * t)
 

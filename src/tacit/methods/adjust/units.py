@@ -1,60 +1,87 @@
 """`Units`: the table counted in units of its last decimal, so that what is published keeps to them.
 
 Values with more decimals than the data have would show readers which cells were changed. The
-search therefore runs on whole numbers of units: 12.35 is 1235 units of 0.01. Published numbers are
-whole numbers of units divided by a power of ten: the floating-point numbers nearest to decimals.
+search therefore runs on integer numbers of units: 12.35 is 1235 units of 0.01. Published numbers
+are integers divided by a power of ten: the floating-point numbers nearest to decimals.
+
+Data without a unit of their own are searched as they are, for the closest table of the problem as
+it was stated; what is found is then written with common decimals, see `decimals`.
+
+`Asked` is one call of `adjust`: it decides in which units to search, and again in which if there is
+no table in those. `UnitSearch` is one such search.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse
 
-from tacit.problem import Booleans, Floats, Problem
+from tacit.clock import Clock, TimeUpError
+from tacit.methods.adjust.algorithms import algorithm
+from tacit.methods.adjust.decimals import Written, decimal, ranges
+from tacit.methods.adjust.explain import obstacles, reasons_together
+from tacit.methods.adjust.model import Search, build
+from tacit.methods.adjust.options import AdjustOptions
+from tacit.methods.engine import driver
+from tacit.methods.engine.driver import Result, audited, driven, refuted
+from tacit.methods.engine.turns import ADJUST_AUDIT, ADJUST_LAST
+from tacit.observer import Observer
+from tacit.outcome import Outcome, Status, StopReason, Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
+from tacit.tolerances import MET
 
 _MOST_DECIMALS = 12
 """Data with more decimals than this count as having no unit."""
 _FINEST = 22
 """Powers of ten up to this one are exact as floating-point numbers."""
 _LARGEST = 2.0**50
-"""Whole numbers up to this one can be added up without rounding."""
+"""Integers up to this one can be added up without rounding."""
 _FINE = 1e-9
-"""Where no unit is given by the data, it is at most this share of the smallest level."""
+"""Where no unit is given by the data, it is at most this share of the smallest level or value."""
 _COARSEST = 1e-2
 """A unit that is a larger share of the smallest level is of no use."""
+DECIMALS = (
+    "no table was found with as many decimals as the data have: published values have more, which "
+    "shows readers where values were changed"
+)
+NO_UNIT = (
+    "values have no common number of decimals: they are published with all their digits, which may "
+    "show readers where values were changed"
+)
+DEAR = (
+    "values are published with common decimals, so that these do not show which were changed; "
+    "rounding to them is what keeps the objective above the bound"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """A table in whole units, and the way back.
+    """How a table is searched and published.
 
     Attributes:
-        problem: The table, its bounds and its levels in units; as it is where there are none.
+        problem: The table that is searched: counted in units, with its bounds and its levels, or
+            as it is.
         decimals: Decimals of what is published; None where values have no common unit.
+        is_counted: Whether the table is counted in units. What is found otherwise is written with
+            these decimals at the end.
     """
 
     problem: Problem
     decimals: int | None
+    is_counted: bool
 
     @property
     def step(self) -> float:
-        """What a unit is worth."""
-        return 1.0 if self.decimals is None else 1.0 / 10.0**self.decimals
-
-    def published(self, values: Floats) -> Floats:
-        """What is published for a table in units: the numbers nearest to decimals."""
-        if self.decimals is not None:
-            values = np.rint(values) / 10.0**self.decimals
-        # Adding nothing makes a zero of a negative zero.
-        return np.asarray(values + 0.0)
+        """What 1 in the searched table is worth."""
+        return 1.0 / 10.0**self.decimals if self.is_counted and self.decimals is not None else 1.0
 
 
 def decimals_of(problem: Problem) -> int | None:
     """The fewest decimals with which the table can be written; None if there are too many."""
-    if not _has_whole_coefficients(problem):
+    if not _has_integer_coefficients(problem):
         return None
     given = np.concatenate([problem.value, problem.rhs])
     largest = float(np.abs(given).max(initial=0.0))
@@ -69,101 +96,292 @@ def decimals_of(problem: Problem) -> int | None:
     return None
 
 
-def in_units(problem: Problem, decimals: int | None) -> Units:
-    """The table in units of its own last decimal."""
-    if decimals is None:
-        return Units(problem, None)
+def in_units(problem: Problem, decimals: int) -> Units:
+    """The table counted in units of its own last decimal."""
     factor = 10.0**decimals
-    return _scaled(problem, decimals, np.rint(problem.value * factor))
+    counted = problem.replace(
+        value=np.rint(problem.value * factor),
+        lower=problem.lower * factor,
+        upper=problem.upper * factor,
+        rhs=np.rint(problem.rhs * factor),
+        lower_level=problem.lower_level * factor,
+        upper_level=problem.upper_level * factor,
+        sliding_level=problem.sliding_level * factor,
+    )
+    return Units(counted, decimals, is_counted=True)
 
 
 def in_fine_units(problem: Problem, decimals: int | None) -> Units:
-    """The table in units that are small beside all levels.
-
-    A table without a unit of its own is rounded to one: finest cells to the nearest, totals to
-    their sums. Where that is impossible there are no units.
+    """The table as it is, to be published with decimals that are small beside all levels.
 
     Args:
         problem: The table.
         decimals: Decimals of its values; None where they have no unit.
     """
+    return Units(problem, _fine_decimals(problem, decimals), is_counted=False)
+
+
+def _fine_decimals(problem: Problem, decimals: int | None) -> int | None:
+    """Decimals that make a unit small beside all levels; None where that is impossible."""
     levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
     least = float(np.min(levels[levels > 0], initial=np.inf))
-    largest = float(np.abs(np.append(problem.value, problem.rhs)).max(initial=0.0))
-    if not np.isfinite(least):
-        return in_units(problem, decimals)
-    if not _has_whole_coefficients(problem):
-        return Units(problem, None)
-    wanted = int(np.ceil(-np.log10(_FINE * least) - 1e-9))
+    size = np.abs(np.append(problem.value, problem.rhs))
+    largest = float(size.max(initial=0.0))
+    if not np.isfinite(least) or not _has_integer_coefficients(problem):
+        return decimals
+    smallest = min(least, float(np.min(size[size > 0], initial=np.inf)))
+    wanted = int(np.ceil(-np.log10(_FINE * smallest) - 1e-9))
     possible = _FINEST if largest == 0 else int(np.floor(np.log10(_LARGEST / largest)))
     fine = max(min(wanted, possible, _FINEST), decimals or 0, 0)
     if fine > possible or (decimals is None and 10.0**-fine > _COARSEST * least):
-        return in_units(problem, decimals)
-    factor = 10.0**fine
-    if decimals is not None:
-        exact = np.rint(problem.value * 10.0**decimals)
-        return _scaled(problem, fine, exact * 10.0 ** (fine - decimals))
-    counts = _rounded(problem.relations, problem.value * factor, np.rint(problem.rhs * factor))
-    return Units(problem, None) if counts is None else _scaled(problem, fine, counts)
+        return decimals
+    return fine
 
 
-def _has_whole_coefficients(problem: Problem) -> bool:
+def _has_integer_coefficients(problem: Problem) -> bool:
     coefficients = problem.relations.data
     return bool((coefficients == np.rint(coefficients)).all())
 
 
-def _scaled(problem: Problem, decimals: int, counts: Floats) -> Units:
-    factor = 10.0**decimals
-    exact = problem.value * factor
-    blur = 64 * np.finfo(float).eps * np.abs(exact)
-    # Levels count from the true value, wherever it was rounded to.
-    off = np.abs(counts - exact)
-    off = np.where(off <= blur, 0.0, off)[problem.sensitive]
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """One call of `adjust`: what was asked for, and the searches that it takes.
 
-    def level(given: Floats) -> Floats:
-        return np.where(given > 0, given * factor + off, 0.0)
+    Attributes:
+        reduction: The table as it was given, and the smaller one in which equal cells are merged.
+        options: What the user chose.
+        observer: Who listens.
+        clock: The time for all of it.
+        given_weight: What a unit of deviation costs for each cell of the given table.
+        given_most: The largest deviation of each.
+        given_kept: Those that keep their value.
+        given_sense: For each 1 if it must rise, -1 if it must fall, 0 if either.
+        tolerance: How exactly the relations must hold.
+    """
 
-    scaled = problem.replace(
-        value=counts,
-        lower=problem.lower * factor,
-        upper=problem.upper * factor,
-        rhs=np.rint(problem.rhs * factor),
-        lower_level=level(problem.lower_level),
-        upper_level=level(problem.upper_level),
-        sliding_level=level(problem.sliding_level),
-    )
-    return Units(scaled, decimals)
+    reduction: EqualCells
+    options: AdjustOptions
+    observer: Observer
+    clock: Clock
+    given_weight: Floats
+    given_most: Floats
+    given_kept: Booleans
+    given_sense: Integers
+    tolerance: float
+
+    @property
+    def given(self) -> Problem:
+        """The table as it was given."""
+        return self.reduction.whole
+
+    @property
+    def problem(self) -> Problem:
+        """The table that is searched."""
+        return self.reduction.problem
+
+    @cached_property
+    def weight(self) -> Floats:
+        """What a unit of deviation costs: equal cells move together, and the dearest is largest."""
+        reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
+        return np.asarray(reduced(self.given_weight))
+
+    @cached_property
+    def kept(self) -> Booleans:
+        """Which cells keep their value."""
+        return self.reduction.largest(self.given_kept)
+
+    @cached_property
+    def senses(self) -> Integers:
+        """For each cell 1 if it must rise, -1 if it must fall; such cells are not merged."""
+        summed = self.reduction.sum(self.given_sense.astype(float))
+        return np.asarray(summed, np.int64)
+
+    @cached_property
+    def most(self) -> Floats:
+        """The largest deviation of each cell."""
+        return self.reduction.smallest(self.given_most)
+
+    def outcome(self, decimals: int | None) -> Outcome:
+        """The outcome in units of the data, or in finer ones where there is none in those."""
+        options = self.options
+        first: UnitSearch | None = None
+        if options.integer is not False and decimals is not None:
+            first = self.search(in_units(self.problem, decimals))
+            outcome = self.searched(first)
+            has_ended = outcome.solution is not None or options.integer
+            if has_ended or (outcome.status is not Status.INFEASIBLE and first.unfinished is None):
+                return outcome
+        fine = in_fine_units(self.problem, decimals)
+        if first is not None and fine.decimals == decimals:
+            return outcome
+        search = self.search(fine)
+        start = None
+        if first is not None and first.unfinished is not None:
+            start = np.zeros(self.problem.cell_count)
+            start[first.model.cells] = first.unfinished * first.units.step
+            start = start[search.model.cells]
+        outcome = self.searched(search, start)
+        if first is not None and outcome.solution is not None:
+            outcome = replace(outcome, message=DECIMALS)
+        return outcome
+
+    def search(self, units: Units) -> UnitSearch:
+        """A search for a table counted in units, or for any."""
+        table, options = units.problem, self.options
+        slack = np.where(self.kept, 0.0, self.most / units.step)
+        # A value outside its bounds by rounding noise cannot move to that side.
+        up = np.minimum(np.maximum(table.upper - table.value, 0.0), slack)
+        down = np.minimum(np.maximum(table.value - table.lower, 0.0), slack)
+        step = units.step**2 if options.norm == "l2" else units.step
+        model = build(
+            table,
+            self.weight * step,
+            up,
+            down,
+            norm=options.norm,
+            integer=units.is_counted,
+            senses=self.senses[table.sensitive],
+        )
+        if options.norm == "l2":
+            # The least squares are not integers; they are rounded at the end.
+            model = replace(model, integer=False)
+        self.clock.reserve = 0.0
+        search = UnitSearch(
+            model,
+            options,
+            self.observer,
+            units=units,
+            kept=self.kept,
+            most=self.most / units.step,
+            tolerance=self.tolerance,
+            clock=self.clock,
+        )
+        search.asked = self
+        # Checking and auditing what is found takes about as long as reading it did.
+        search.clock.reserve += min(self.clock.seconds, ADJUST_AUDIT * options.time_limit)
+        return search
+
+    def cost(self, values: Floats) -> float:
+        """What a table costs, expanded, against the true one."""
+        size = np.abs(values[self.reduction.group] - self.given.value)
+        if self.options.norm == "linf":
+            return float(np.max(self.given_weight * size, initial=0.0))
+        return float(self.given_weight @ (size if self.options.norm == "l1" else size * size))
+
+    def searched(self, search: UnitSearch, start: Floats | None = None) -> Outcome:
+        """Search, from a start if there is one, and hand over what was found."""
+        search.start = start
+        return driven(lambda: search, "adjust", self.options, self.clock)
 
 
-def _rounded(A: sparse.csr_array[Any, Any], value: Floats, rhs: Floats) -> Floats | None:
-    """Whole numbers near to a table that add up; None if they cannot be found cell by cell."""
-    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    open_cells = _computed(A, row)
-    counts = np.where(open_cells, 0.0, np.rint(value))
-    while open_cells.any():
-        unknown = np.bincount(row, open_cells[A.indices], minlength=A.shape[0])
-        ready = (unknown[row] == 1) & open_cells[A.indices]
-        if not ready.any():
+class UnitSearch(Search, driver.Search):
+    """A search for a table counted in units, or for any.
+
+    Attributes:
+        asked: What was asked for, and the table as it was given.
+        start: Deviations to begin with, if there are any.
+    """
+
+    method = "adjust"
+    asked: Asked
+    start: Floats | None = None
+
+    def obstacles(self) -> list[str]:
+        """Why there is no such table."""
+        if self.start is not None:
+            self.offer(self.start)
+        return obstacles(self)
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        self.raise_bound(_certain(self))
+        if len(self.model.sensitive) == 0:
+            # Nothing need be changed.
+            self.offer(np.zeros(self.model.size))
+            if self.should_stop():
+                return
+        algorithm(self.options.algorithm)(self)
+
+    def conclude(self) -> Result | None:
+        """The closest table, of integer units if these are asked for, audited."""
+        if self.stop_reason is not StopReason.INFEASIBLE or self.unfinished is not None:
+            self.finish()
+        if self.stop_reason is StopReason.INFEASIBLE:
+            if self.best is None:
+                self.reasons = reasons_together(self)
+                return None
+            self.stop(StopReason.EXHAUSTED)
+        if self.values is None:
             return None
-        cells, first = np.unique(A.indices[ready], return_index=True)
-        rows, coefficients = row[ready][first], A.data[ready][first]
-        counts[cells] = (rhs - A @ counts)[rows] / coefficients
-        open_cells[cells] = False
-    is_table = (counts == np.rint(counts)).all() and (A @ counts == rhs).all()
-    return counts if is_table else None
+        values, message = self._published(self.values)
+        given, solution = self.asked.given, self.asked.reduction.expand(Values(values))
+        checked = audited(given, solution, (), tolerance=self.asked.tolerance)
+        if not checked.safe:
+            raise refuted(given, "a table", checked)
+        was_closest = self.gap <= self.options.gap
+        self.objective = self.above_bound(self.asked.cost(values))
+        # Within rounding of the bound it is the bound.
+        self.raise_bound(self.bound, self.bound_source)
+        if was_closest and self.gap > self.options.gap:
+            message = message or DEAR
+        return Result(solution, self.objective, checked, message)
+
+    def _published(self, table: Floats) -> tuple[Floats, str]:
+        """What is published for a table that was found, and what is to be said about it."""
+        true = self.asked.problem.value
+        if len(self.model.sensitive) == 0:
+            # Nothing had to move, and nothing shows.
+            return true + 0.0, ""
+        if self.units.decimals is None:
+            return table + 0.0, NO_UNIT if (table != true).any() else ""
+        if self.units.is_counted:
+            return decimal(table, self.units.decimals), ""
+        written = self._written(table, self.units.decimals)
+        return (table + 0.0, NO_UNIT) if written is None else (written, "")
+
+    def _is_as_close(self, cost: float) -> bool:
+        """Whether decimals that cost so much change nothing that is said of the table found."""
+        if cost <= self.objective * (1 + MET):
+            return True
+        if self.gap <= self.options.gap:
+            return self.gap_of(cost) <= self.options.gap
+        return cost <= self.objective * (1 + self.options.gap)
+
+    def _written(self, table: Floats, decimals: int) -> Floats | None:
+        """A table that was found, with common decimals; None where they cannot be had."""
+        asked = self.asked
+        low, high = ranges(asked.problem, table, self.most)
+        can_move = np.zeros(len(table), bool)
+        can_move[self.model.cells] = True
+        sketch = Written(
+            asked.problem,
+            table,
+            low,
+            high,
+            can_move,
+            asked.weight,
+            asked.options.norm,
+            decimals,
+        )
+        best = sketch.cell_by_cell()
+        if best is not None and self._is_as_close(asked.cost(best)):
+            return best
+        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        if best is not None:
+            # What is at stake is little.
+            seconds = min(seconds, ADJUST_LAST * self.options.time_limit)
+        other = None
+        try:
+            with Clock(seconds):
+                other = sketch.by_mip(seconds=seconds, seed=self.options.seed)
+        except TimeUpError:
+            pass
+        found = [each for each in (best, other) if each is not None]
+        return min(found, key=asked.cost) if found else sketch.nearest()
 
 
-def _computed(A: sparse.csr_array[Any, Any], row: Any) -> Booleans:
-    """One cell of each relation that is computed from the others, the total if there is one."""
-    positive = np.bincount(row, A.data > 0, minlength=A.shape[0])
-    negative = np.bincount(row, A.data < 0, minlength=A.shape[0])
-    sign = np.where(positive == 1, 1.0, -1.0)
-    is_pair = positive + negative <= 2
-    has_total = (np.minimum(positive, negative) == 1) & ~is_pair
-    computed = np.zeros(A.shape[1], bool)
-    computed[A.indices[has_total[row] & (np.sign(A.data) == sign[row])]] = True
-    for pair in np.flatnonzero(is_pair).tolist():
-        cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
-        if not computed[cells].any():
-            computed[cells[-1:]] = True
-    return computed
+def _certain(search: Search) -> float:
+    """What every safe table costs: that each sensitive cell moves by its level."""
+    least = np.zeros(search.model.size)
+    least[search.model.sensitive] = search.model.level
+    return search.model.cost(least)

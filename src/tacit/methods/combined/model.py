@@ -1,19 +1,27 @@
-"""The combined problem: intervals as in `tacit.intervals`, and a price for each cell that has one.
+"""The combined problem: intervals as in `tacit.intervals`, and a cost for each cell that has one.
 
 A point is that of the intervals problem. A cell is suppressed when its interval has a width, and
-so is every sensitive cell; x of paper 002, (3.28), follows from the rooms.
+so is every sensitive cell; x of [KarlssonOlsson2015, (3.28)] follows from the slacks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
+from tacit.clock import Clock
+from tacit.methods.combined.algorithms import algorithm
+from tacit.methods.combined.options import CombinedOptions
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.intervals import model as intervals
 from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.options import EndsOptions
+from tacit.methods.intervals.publication import Publication
+from tacit.observer import Observer, Quiet
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Problem
 
 
@@ -35,10 +43,10 @@ class WideModel(IntervalsModel):
         super().__init__(
             problem, width_weight, allowed, np.zeros(problem.cell_count, bool), attackers
         )
-        room = np.where(self.is_free, self.widest(), 0.0)
-        self.least_width = np.minimum(least_width, room[0::2] + room[1::2])
+        most = np.where(self.is_free, self.widest(), 0.0)
+        self.least_width = np.minimum(least_width, most[0::2] + most[1::2])
 
-    def wide_rows(self, cells: Booleans) -> tuple[sparse.csr_array[Any, Any], Floats]:
+    def wide_rows(self, cells: Booleans) -> tuple[Rows, Floats]:
         """Rows that ask for the least width of the intervals of some cells."""
         chosen = np.flatnonzero(cells & (self.least_width > 0))
         row = np.arange(len(chosen))
@@ -83,7 +91,7 @@ class RestrictedModel(WideModel):
         self.right = np.concatenate([self.right, right])
 
     def completed(self, ends: Floats) -> Floats:
-        """Rooms with the intervals of all cells opened to their least width."""
+        """Slacks with the intervals of all cells opened to their least width."""
         return self.widened(ends, self.least_width > 0)
 
 
@@ -142,7 +150,7 @@ class CombinedModel(WideModel):
         return self.width_cost(point) + float(self.suppress_weight[cells].sum())
 
     def completed(self, ends: Floats) -> Floats:
-        """Rooms with the intervals of all suppressed cells opened to their least width."""
+        """Slacks with the intervals of all suppressed cells opened to their least width."""
         return self.widened(ends, self.suppressed(ends))
 
     def allows(self, point: Floats) -> bool:
@@ -158,3 +166,110 @@ class CombinedModel(WideModel):
             self.least_width,
             self.attackers,
         )
+
+
+class Search(intervals.Search):
+    """Keeps the best safe slacks, with suppressed cells paid for; see the intervals' `Search`.
+
+    Attributes:
+        reasons: Why there is no solution, once that is known.
+    """
+
+    method = "combined"
+    model: CombinedModel
+    options: CombinedOptions
+
+    def __init__(
+        self,
+        model: CombinedModel,
+        options: CombinedOptions,
+        observer: Observer,
+        clock: Clock | None = None,
+        publication: Publication | None = None,
+    ):
+        super().__init__(model, options, observer, clock, publication)
+        self.model = model
+        self.options = options
+
+    def obstacles(self) -> list[str]:
+        """Why the table cannot be protected, or not with so few cells."""
+        model = self.model
+        count = int(model.is_always.sum())
+        if count > model.most_suppressed:
+            return [
+                f"at most {model.max_suppressed} cells may be suppressed, but {count} are sensitive"
+            ]
+        return super().obstacles()
+
+    def _run_algorithm(self) -> None:
+        algorithm(self.options.algorithm)(self)
+
+    def excuse(self) -> tuple[str, Sequence[int]]:
+        """What to say where nothing safe was found."""
+        if self.model.max_suppressed is None:
+            return "", ()
+        return (
+            f"no safe solution with at most {self.model.max_suppressed} suppressed cells was "
+            "found; allow more cells or more time"
+        ), ()
+
+    def offer(self, point: Floats) -> None:
+        """Propose a point; it counts once `confirm` has found it safe."""
+        model = self.model
+        ends = point[: model.cell_ends]
+        ends = np.maximum(np.where(ends < self.negligible, 0.0, ends), model.lower[: len(ends)])
+        point = model.completed(ends)
+        if model.allows(point):
+            super().offer(point)
+
+    def take(self, point: Floats) -> None:
+        """Keep a point without a look: the audit will say whether it is safe."""
+        point = self.model.completed(point[: self.model.cell_ends])
+        if self.model.allows(point):
+            super().take(point)
+
+    def closable(self, ends: Floats) -> Booleans:
+        """Open cells that might be closed and cost nothing but their width: others are paid for."""
+        return np.asarray(super().closable(ends) & (self.model.suppress_weight == 0))
+
+    def within(self, model: IntervalsModel, options: EndsOptions) -> intervals.Search:
+        """A search over the cells of a pattern, as part of this one."""
+        assert isinstance(model, RestrictedModel)
+        return RestrictedSearch(model, options, Quiet(self.observer))
+
+    def tightened(self, ends: Floats) -> Floats:
+        """Slacks cut back to what a reader can deduce from all of them, or to their least width."""
+        model = self.model
+        wide = ends[: model.cell_ends]
+        tight = super().tightened(wide)
+        before, after = wide[0::2] + wide[1::2], tight[0::2] + tight[1::2]
+        # A cell that a reader can deduce exactly may as well be published.
+        narrow = (after > 0) & (after < model.least_width)
+        narrow |= model.is_always & (after < model.least_width)
+        missing = np.where(narrow, model.least_width - after, 0.0)
+        back = np.clip(missing / np.maximum(before - after, 1e-300), 0.0, 1.0)
+        back = np.repeat(np.where(missing > 0, back, 0.0), 2)
+        return np.asarray(tight + back * (wide - tight))
+
+    def nothing_better(self) -> None:
+        """Take note that no solution is better than the best, or that there is none."""
+        self.confirm()
+        if np.isfinite(self.objective):
+            self.raise_bound(self.objective, "solver")
+        elif self.model.max_suppressed is not None:
+            self.reasons = [
+                "no solution meets all conditions at once, the number of suppressed cells included"
+            ]
+            self.stop(StopReason.INFEASIBLE)
+
+
+class RestrictedSearch(intervals.Search):
+    """Keeps the best safe slacks of a pattern, all of whose intervals have their least width."""
+
+    def __init__(self, model: RestrictedModel, options: EndsOptions, observer: Observer):
+        super().__init__(model, options, observer)
+        self._wide = model
+
+    def offer(self, point: Floats) -> None:
+        """Propose a point; it counts once `confirm` has found it safe."""
+        super().offer(self._wide.completed(point))

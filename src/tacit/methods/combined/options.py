@@ -6,8 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from tacit.errors import InputError
 from tacit.methods.intervals.options import EndsOptions
+from tacit.problem import Floats, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,9 +20,9 @@ class CombinedOptions(EndsOptions):
 
     Attributes:
         algorithm: How to search. `auto`: cuts for intervals and for patterns together, then
-            rounds of whole master problems, and better solutions along the way. `benders`:
-            paper 002, Algorithm 4.3. `monolithic`: one mixed-integer programme with a table
-            for every sensitive cell and side.
+            rounds of integer master problems, and better solutions along the way. `benders`:
+            [KarlssonOlsson2015, Algorithm 4.3]. `monolithic`: one mixed-integer programme with
+            a table for every sensitive cell and side.
         round_to: Which ends are published: moved outwards to multiples of this number, or of a
             base that follows from the interval (`auto`), or as found (`exact`), as for
             `tacit.intervals`.
@@ -36,7 +40,7 @@ class CombinedOptions(EndsOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_suppressed is not None and self.max_suppressed < 0:
-            raise InputError("max_suppressed must not be negative")
+            raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
         if isinstance(self.min_width, str):
             width_share(self.min_width)
 
@@ -49,7 +53,27 @@ def width_share(text: str) -> float:
     try:
         share = float(text.strip().removesuffix("%")) / 100
     except ValueError:
-        raise InputError(WRONG_WIDTH) from None
+        raise InputError(WRONG_WIDTH, key=("min_width",)) from None
     if not text.strip().endswith("%") or not 0 <= share < math.inf:
-        raise InputError(WRONG_WIDTH)
+        raise InputError(WRONG_WIDTH, key=("min_width",))
     return share
+
+
+def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:
+    """The least width of the interval of each cell that is not published exactly.
+
+    >>> least_widths(Problem(value=[20, -40]), "5%").tolist()
+    [1.0, 2.0]
+    """
+    if isinstance(min_width, str):
+        return np.asarray(width_share(min_width) * np.abs(problem.value))
+    try:
+        given = np.asarray(min_width, float)
+    except (TypeError, ValueError):
+        raise InputError(WRONG_WIDTH) from None
+    if given.shape not in ((), (problem.cell_count,)):
+        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one per cell")
+    # `not >=` also refuses NaN.
+    if not (given >= 0).all() or not np.isfinite(given).all():
+        raise InputError(WRONG_WIDTH)
+    return np.array(np.broadcast_to(given, problem.cell_count))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,24 +11,23 @@ import numpy.typing as npt
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
-from tacit.methods.combined.finish import FINISH
-from tacit.methods.combined.model import CombinedModel
-from tacit.methods.combined.options import CombinedOptions
-from tacit.methods.combined.search import Search
-from tacit.methods.combined.widths import least_widths
-from tacit.methods.engine.driver import Result, drive, infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.combined.model import CombinedModel, Search
+from tacit.methods.combined.options import CombinedOptions, least_widths
+from tacit.methods.engine.driver import drive, infeasible
+from tacit.methods.inputs import (
+    WeightKind,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.options import Algorithm
-from tacit.methods.intervals.run import end_weights, obstacles, refuse_small_steps
+from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
+from tacit.methods.intervals.run import end_weights, refuse_small_steps
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
-
-_ALGORITHMS = {
-    "auto": ("tacit.methods.combined.cutting", "auto"),
-    "benders": ("tacit.methods.combined.cutting", "benders"),
-    "monolithic": ("tacit.methods.combined.monolithic", "monolithic"),
-}
+from tacit.reductions.equal_cells import EqualCells
 
 
 def combined(
@@ -52,7 +50,7 @@ def combined(
     """Publish few cells as intervals, and those as narrow as possible.
 
     A cell that is not published exactly costs its weight, and its interval costs by its width
-    (paper 002, (3.28)).
+    [KarlssonOlsson2015, (3.28)].
 
     Args:
         problem: The table.
@@ -115,42 +113,48 @@ def combined(
     widths = least_widths(problem, min_width)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("combined", chosen, hopeless)
     observer = observer or Observer()
 
+    def model_of(cells: EqualCells) -> CombinedModel:
+        return CombinedModel(
+            cells.problem,
+            cells.sum(weight),
+            merged_ends(cells, ends),
+            cells.largest(widths),
+            cells.attackers(attackers),
+            max_suppressed,
+        )
+
     def prepare() -> Search:
-        model = CombinedModel(problem, weight, ends, widths, attackers, max_suppressed)
-        return _Run(model, chosen, observer, clock)
+        cells = _merged(problem, attackers, chosen, widths, ends)
+        publication = Publication(cells, model_of, ends, weight, attackers)
+        return Search(model_of(cells), chosen, observer, clock, publication)
 
     return drive(prepare, "combined", chosen, observer, clock)
 
 
-class _Run(Search):
-    """One call of `combined`."""
-
-    def obstacles(self) -> list[str]:
-        """Why the table cannot be protected, or not with so few cells."""
-        return _too_few(self.model) or obstacles(self)
-
-    def run(self) -> None:
-        """Run the algorithm that the user chose."""
-        if not any(len(rival.cells) for rival in self.model.rivals):
-            self.offer(self.model.lower)
-            self.confirm()
-            self.raise_bound(self.objective)
-        else:
-            module, name = _ALGORITHMS[self.options.algorithm]
-            getattr(import_module(module), name)(self)
-
-    def conclude(self) -> Result | None:
-        """Fewest intervals, tightened, rounded, audited."""
-        return FINISH.result(self)
-
-    def excuse(self) -> tuple[str, Sequence[int]]:
-        """What to say where nothing safe was found."""
-        return self.hint, ()
+def _merged(
+    problem: Problem,
+    attackers: Sequence[Attacker],
+    options: CombinedOptions,
+    widths: Floats,
+    ends: Floats,
+) -> EqualCells:
+    """Equal cells merged, as far as that changes nothing."""
+    if options.max_suppressed is not None:
+        # It counts cells, and merged ones would count once.
+        return EqualCells.none(problem)
+    agreeing: tuple[Floats, ...] = ()
+    if widths.any():
+        # What a least width takes beyond protection may differ between equal cells: how much it
+        # is, where it ends, and at which end it is cheaper.
+        cheaper = np.sign(ends[0::2] - ends[1::2])
+        agreeing = widths, problem.lower, problem.upper, cheaper
+    return merged_cells(problem, attackers, np.zeros(problem.cell_count, bool), agreeing)
 
 
 def _not_negative(problem: Problem, weight: Floats) -> Floats:
@@ -160,11 +164,3 @@ def _not_negative(problem: Problem, weight: Floats) -> Floats:
             f"the weight is negative: {problem.name_cells(negative)}", cells=negative
         )
     return weight
-
-
-def _too_few(model: CombinedModel) -> list[str]:
-    """Why no solution has few enough cells, if the sensitive ones alone are too many."""
-    count = int(model.is_always.sum())
-    if count <= model.most_suppressed:
-        return []
-    return [f"at most {model.max_suppressed} cells may be suppressed, but {count} are sensitive"]

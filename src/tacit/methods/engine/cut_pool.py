@@ -73,10 +73,10 @@ class CutPool:
     def _append(self, rows: Rows, right: Floats) -> None:
         count, last = rows.shape[0], int(self._pointer[self._count])
         first = self._count
-        self._indices = _room(self._indices, last + rows.nnz)
-        self._data = _room(self._data, last + rows.nnz)
-        self._right = _room(self._right, first + count)
-        self._pointer = _room(self._pointer, first + count + 1)
+        self._indices = _grown(self._indices, last + rows.nnz)
+        self._data = _grown(self._data, last + rows.nnz)
+        self._right = _grown(self._right, first + count)
+        self._pointer = _grown(self._pointer, first + count + 1)
         self._indices[last : last + rows.nnz] = rows.indices
         self._data[last : last + rows.nnz] = rows.data
         self._pointer[first + 1 : first + count + 1] = last + rows.indptr[1:]
@@ -84,7 +84,7 @@ class CutPool:
         self._count += count
 
 
-def _room(array: Any, size: int) -> Any:
+def _grown(array: Any, size: int) -> Any:
     """The array with space for so many entries."""
     if len(array) >= size:
         return array

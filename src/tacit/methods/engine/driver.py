@@ -1,14 +1,21 @@
-"""One driver for all methods: look for obstacles, search, conclude, hand over.
+"""One driver for all methods: validate, reduce, search, expand, audit, hand over.
 
 Outcomes are made here and nowhere else, and so is every question to the audit: what a method calls
 safe is handed over only if the audit, which shares no state with the search, has found it safe.
+
+A method searches a smaller table than the one it was given, in which equal cells are merged: it
+takes problem and attackers from its `Case`, answers in cells of the smaller table, and the driver
+translates.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,15 +26,98 @@ from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
 from tacit.errors import TacitError
 from tacit.methods.engine.progress import Progress
+from tacit.methods.inputs import refuse_contradictions, unattainable_levels
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Report, Solution, Status, StopReason
-from tacit.problem import Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
+from tacit.reductions.equal_cells import EqualCells
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table as it was given, the smaller one that is searched, and who attacks.
+
+    Attributes:
+        reduction: The smaller table, and the way back.
+        given_attackers: Who attacks the table as it was given.
+    """
+
+    reduction: EqualCells
+    given_attackers: Sequence[Attacker] = ()
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        attackers: Sequence[Attacker] = (),
+        *,
+        merges: bool = True,
+        apart: Booleans | None = None,
+        agreeing: Sequence[Floats] = (),
+    ) -> Case:
+        """Reduce a table; for the arguments see `protected`."""
+        if not merges:
+            return cls(EqualCells.none(problem), attackers)
+        reduction = EqualCells.of(problem, attackers=attackers, apart=apart, agreeing=agreeing)
+        return cls(reduction, attackers)
+
+    @property
+    def given(self) -> Problem:
+        """The table as it was given."""
+        return self.reduction.whole
+
+    @property
+    def problem(self) -> Problem:
+        """The table that is searched."""
+        return self.reduction.problem
+
+    @cached_property
+    def attackers(self) -> list[Attacker]:
+        """Who attacks the table that is searched."""
+        return self.reduction.attackers(self.given_attackers)
+
+    def sensitive(self, cells: Sequence[int] | Integers) -> Integers:
+        """The sensitive cells of the given table that cells of the searched one stand for."""
+        return np.intersect1d(self.reduction.cells(cells), self.given.sensitive)
+
+    def audited(
+        self,
+        solution: Solution,
+        *,
+        suggested: Deviations | None = None,
+        structure: Structure | None = None,
+        observer: Observer | None = None,
+        tolerance: float | None = None,
+    ) -> Audit:
+        """Have a solution of the searched table audited, as one of the table as it was given.
+
+        Args:
+            solution: What is to be published of the searched table.
+            suggested: Deviations of the searched table; see `audited`.
+            structure: The examined relations of the searched table, where they are at hand.
+            observer: May stop the audit, which then leaves cells unchecked.
+            tolerance: How exactly the relations must hold; None where that has been looked at.
+        """
+        reduction = self.reduction
+        return audited(
+            self.given,
+            reduction.expand(solution),
+            self.given_attackers,
+            suggested=None if suggested is None else reduction.expand_rows(suggested),
+            structure=structure if reduction.is_identity else None,
+            observer=observer,
+            tolerance=tolerance,
+        )
+
+    def unprotected(self, found: Audit) -> Integers:
+        """Cells of the searched table that an audit left unchecked."""
+        return np.unique(self.reduction.group[list(found.unchecked)])
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a search hands over.
+    """What a search hands over, in cells of the table that it searched.
 
     Attributes:
         solution: What to publish.
@@ -48,42 +138,95 @@ class Result:
     may_be_proven: bool = True
 
 
-class Search(Progress):
+class Search(Progress, ABC):
     """One run of a method. Each method says in a subclass what it searches for, and how.
 
     Attributes:
         method: The method's name.
-        reasons: Why there is nothing to find, once that is known.
+        case: The table that is searched and the one that was given; None for a search within
+            another one, and for one of a table that was not reduced.
     """
 
     method: ClassVar[str]
-
-    def __init__(
-        self,
-        options: Options,
-        observer: Observer | None = None,
-        *,
-        bound: float = 0.0,
-        clock: Clock | None = None,
-    ):
-        super().__init__(options, observer, bound=bound, clock=clock)
-        self.reasons: list[str] = []
+    case: Case | None = None
 
     def obstacles(self) -> list[str]:
         """Why no solution exists, as far as that shows before the search; empty if one may."""
         return []
 
+    @abstractmethod
     def run(self) -> None:
         """Search. May be ended by an interrupt or by the clock at any point."""
-        raise NotImplementedError
 
+    @abstractmethod
     def conclude(self) -> Result | None:
         """The best solution, made ready and audited in the time that was kept for that."""
-        raise NotImplementedError
 
     def excuse(self) -> tuple[str, Sequence[int]]:
         """What to say where there is no solution, and which cells were still exposed."""
         return "", ()
+
+    def expand(self, result: Result) -> Result:
+        """A result in cells of the table as it was given.
+
+        To be overridden where `conclude` speaks of these cells already, because equal cells are
+        published in different ways.
+        """
+        if self.case is None:
+            return result
+        reduction = self.case.reduction
+        return replace(
+            result,
+            solution=reduction.expand(result.solution),
+            left_out=tuple(reduction.cells(result.left_out).tolist()),
+        )
+
+
+def protected(
+    problem: Problem,
+    method: str,
+    options: Options,
+    prepare: Callable[[Case], Search],
+    *,
+    clock: Clock,
+    attackers: Sequence[Attacker] = (),
+    merges: bool = True,
+    apart: Booleans | None = None,
+    agreeing: Sequence[Floats] = (),
+    observer: Observer | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
+) -> Outcome:
+    """The outcome of a method, from the table as it was given to a solution of the same table.
+
+    Args:
+        problem: The table.
+        method: The method's name.
+        options: What the user chose.
+        prepare: Makes the search of a reduced table. Weights and choices of cells are reduced by
+            `case.reduction`: `sum`, `largest`, `smallest`.
+        clock: The time for all of it.
+        attackers: Who attacks.
+        merges: Whether equal cells may be merged: not where cells are counted, for instance.
+        apart: Cells that stay cells of their own besides those that must, see `EqualCells.of`.
+        agreeing: Columns that must be the same for all cells that are merged.
+        observer: Listens; may stop the search.
+        tolerance: How exactly the relations must hold.
+
+    Raises:
+        ProblemError: The table contradicts itself.
+    """
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
+    if hopeless:
+        return infeasible(method, options, hopeless)
+
+    def prepared() -> Search:
+        case = Case.of(problem, attackers, merges=merges, apart=apart, agreeing=agreeing)
+        search = prepare(case)
+        search.case = case
+        return search
+
+    return drive(prepared, method, options, observer or Observer(), clock)
 
 
 def drive(
@@ -93,7 +236,7 @@ def drive(
     observer: Observer,
     clock: Clock,
 ) -> Outcome:
-    """Run a method from obstacles to its outcome, within the time limit.
+    """Run a search from obstacles to its outcome, within the time limit.
 
     Args:
         prepare: Makes the search. It is given its time like the search itself.
@@ -147,6 +290,10 @@ def _outcome(
     search: Search, result: Result | None, ended_by: StopReason, options: Options
 ) -> Outcome:
     message, exposed = search.excuse() if result is None else (result.message, ())
+    if search.case is not None:
+        exposed = search.case.sensitive(exposed).tolist()
+    if result is not None:
+        result = search.expand(result)
     if result is None:
         is_infeasible = ended_by is StopReason.INFEASIBLE
         status = Status.INFEASIBLE if is_infeasible else Status.INTERRUPTED
@@ -188,6 +335,17 @@ def infeasible(
         seed=options.seed,
         message="\n".join(reasons),
     )
+
+
+def algorithm_in(package: str, name: str) -> Callable[[Any], None]:
+    """The function `run` of the file in a package that is called like an algorithm.
+
+    Args:
+        package: The package of a method's algorithms.
+        name: The algorithm as users type it; `-` stands as `_` in the file's name.
+    """
+    found: Callable[[Any], None] = import_module(f"{package}.{name.replace('-', '_')}").run
+    return found
 
 
 def _algorithm(options: Options) -> str:

@@ -1,4 +1,4 @@
-"""The master problem in whole numbers: the cheapest vector that meets the cuts of a relaxation."""
+"""The master problem in integers: the cheapest vector that meets the cuts of a relaxation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from scipy import sparse
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import WholeSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,13 +21,13 @@ class IntegerMaster:
 
     Attributes:
         relaxation: Its columns, costs, bounds, steady rows and cuts.
-        whole: Columns that are whole numbers.
+        integer: Columns that take integers only.
         offset: What every vector costs besides.
         seed: For the solver.
     """
 
     relaxation: Relaxation
-    whole: Booleans
+    integer: Booleans
     offset: float = 0.0
     seed: int = 1
 
@@ -83,7 +84,7 @@ class IntegerMaster:
             lower=(least / unit)[kept],
             upper=(most / unit)[kept],
             cost=(relaxation.cost * unit)[kept] / price,
-            whole=self.whole[kept],
+            whole=self.integer[kept],
             offset=self.offset / price,
             seed=self.seed,
         )

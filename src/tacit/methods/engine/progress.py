@@ -10,6 +10,7 @@ from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import TINY, BoundSource, Report, StopReason, TracePoint
+from tacit.tolerances import ROUNDING_NOISE
 
 
 class Progress:
@@ -29,6 +30,7 @@ class Progress:
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stop_reason: Why the search ended, where somebody has told; see `why_stopped`.
+        reasons: Why there is nothing to find, once that is known.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Progress:
         self.cut_count = 0
         self.iterations = 0
         self.stop_reason: StopReason | None = None
+        self.reasons: list[str] = []
         self._recomputed = bound
         self._trace: list[TracePoint] = []
 
@@ -110,10 +113,13 @@ class Progress:
             bound: No safe solution loses less.
             source: `solver` where a branch-and-bound solver says so and nothing else shows it.
         """
-        if bound >= self.objective - 1e-9 * abs(self.objective):
+        if bound >= self.objective - ROUNDING_NOISE * abs(self.objective):
             # What is left is rounding.
             bound = self.objective
-        if bound > self.bound + 1e-9 * abs(self.bound) or self.bound < bound == self.objective:
+        if (
+            bound > self.bound + ROUNDING_NOISE * abs(self.bound)
+            or self.bound < bound == self.objective
+        ):
             self.bound, self.bound_source = bound, source
             if source == "recomputed":
                 self._recomputed = bound
@@ -132,7 +138,7 @@ class Progress:
         A solution well below the bound of a solver shows that the solver is wrong: what was
         recomputed is then all that is known.
         """
-        is_refuted = objective < self.bound - 1e-9 * abs(self.bound)
+        is_refuted = objective < self.bound - ROUNDING_NOISE * abs(self.bound)
         if is_refuted and self.bound_source == "solver":
             self.bound, self.bound_source = min(self._recomputed, objective), "recomputed"
         return max(objective, self.bound)

@@ -19,7 +19,7 @@ from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import CutPool, Rows
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution
-from tacit.tolerances import SOLVER, VIOLATED
+from tacit.tolerances import ROUNDING_NOISE, SOLVER, VIOLATED
 
 _PURGE = 100
 """Rows leave the solver once there are more than this to leave."""
@@ -243,7 +243,7 @@ class Relaxation:
     def _purge(self, duals: Floats) -> None:
         """Let cuts go that have not been tight for long; they stay in the pool."""
         at_work = np.flatnonzero(self._place >= 0)
-        tight = np.abs(duals[at_work]) > 1e-9 * self.price / self._scale[at_work]
+        tight = np.abs(duals[at_work]) > ROUNDING_NOISE * self.price / self._scale[at_work]
         self._idle = np.where(tight, 0, self._idle + 1)
         tired: Booleans = self._idle > self._patience
         if tired.sum() <= _PURGE:

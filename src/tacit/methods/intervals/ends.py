@@ -20,7 +20,7 @@ from tacit.problem import Booleans, Floats
 MOST_STEPS = 8
 """An interval with a base of its own is at most so many times as wide as the base."""
 LEAST_UNITS = 5
-"""A base is at least so many units of the table. Among whole numbers a base of 1 hides nothing."""
+"""A base is at least so many units of the table. Among integers a base of 1 hides nothing."""
 MOST_MULTIPLES = 1e13
 """Beyond so many steps from zero multiples of a base cannot be told from what lies between."""
 _MANY = 5
@@ -75,7 +75,7 @@ def outward(
 def unit_of(values: Floats) -> float:
     """The largest power of ten that most values are multiples of; 0 where there is no value.
 
-    Few values may be multiples of a large one by chance: whole numbers then have the unit 1.
+    Few values may be multiples of a large one by chance: integers then have the unit 1.
 
     >>> unit_of(np.array([1200.0, 30.0, 0.0])), unit_of(np.array([1.25, 3.0]))
     (1.0, 0.01)
@@ -101,7 +101,7 @@ def unit_of(values: Floats) -> float:
 class _Bases:
     """A base for each of some cells: a factor divided by a power of ten.
 
-    Both are whole numbers for bases of 1, 2, 5, 10, ..., so that the multiples are the decimal
+    Both are integers for bases of 1, 2, 5, 10, ..., so that the multiples are the decimal
     numbers that they stand for.
     """
 
@@ -118,8 +118,8 @@ class _Bases:
         width = upper - lower
         slack = self._in_steps(near * np.where(np.isfinite(width), width, 0.0))
         below, above = self._in_steps(lower), self._in_steps(upper)
-        first = np.where(_is_whole(below, slack), np.rint(below), np.floor(below))
-        last = np.where(_is_whole(above, slack), np.rint(above), np.ceil(above))
+        first = np.where(_is_integer(below, slack), np.rint(below), np.floor(below))
+        last = np.where(_is_integer(above, slack), np.rint(above), np.ceil(above))
         return first, last
 
     def multiples(self, steps: Floats) -> Floats:
@@ -130,7 +130,7 @@ class _Bases:
         return end * self.divisor / self.factor
 
 
-def _is_whole(steps: Floats, slack: Floats) -> Booleans:
+def _is_integer(steps: Floats, slack: Floats) -> Booleans:
     finite = np.where(np.isfinite(steps), steps, 0.5)
     off = np.abs(finite - np.rint(finite))
     return np.asarray(off <= np.minimum(slack + 4 * np.spacing(np.abs(finite)), 0.25))

@@ -1,8 +1,8 @@
-"""The intervals problem as one vector, and who attacks it.
+"""The intervals problem as one vector, who attacks it, and the search for its cheapest point.
 
-A point is a vector of rooms: place 2 i is how far the published interval of cell i reaches
-above the true value, place 2 i + 1 how far below (z+ and z- of paper 002). Behind them stand
-reaches: for a sensitive cell with a sliding level, how far each side is to reach for a given
+A point is a vector of slacks: place 2 i is how far the published interval of cell i reaches
+above the true value, place 2 i + 1 how far below (z+ and z- of [KarlssonOlsson2015]). Behind them
+stand reaches: for a sensitive cell with a sliding level, how far each side is to reach for a given
 attacker, so that both together make up the level. Other levels are numbers, not places.
 """
 
@@ -10,32 +10,48 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.clock import Clock, TimeUpError, time_left
+from tacit.errors import SolverError
+from tacit.methods.engine import driver, turns
+from tacit.methods.intervals.algorithms import algorithm
+from tacit.methods.intervals.options import EndsOptions
+from tacit.observer import Observer, Quiet
+from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import NEGLIGIBLE
+
+if TYPE_CHECKING:
+    from tacit.methods.intervals.publication import Publication
+
+_NEAR = 1e-3
+"""A point that misses a level by at most this share is opened a little further."""
+_MARGIN = 1.2
+"""So many times what steps after the search are expected to take is kept for them."""
 
 
 def interleaved(up: Floats, down: Floats) -> Floats:
-    """Rooms above and below as one vector."""
+    """Slacks above and below as one vector."""
     ends = np.empty(2 * len(up))
     ends[0::2], ends[1::2] = up, down
     return ends
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
+class AttackerState:
     """One attacker, and what a safe publication owes to the sensitive cells against them.
 
     Attributes:
         attacker: Who.
-        room: The most that this attacker thinks possible for each end.
+        capacity: The most that this attacker thinks possible for each end.
         cells: The cell of each request.
         sides: 1 where it is to rise, -1 where it is to fall.
         level: How far at least, whatever the other side does.
@@ -43,7 +59,7 @@ class Rival:
     """
 
     attacker: Attacker
-    room: Floats
+    capacity: Floats
     cells: Integers
     sides: Integers
     level: Floats
@@ -62,7 +78,7 @@ class IntervalsModel:
         attackers: Who attacks, as given.
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
-        rivals: The attackers.
+        states: The attackers, each with what is asked against them.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
         weight: The cost of each place.
@@ -92,14 +108,14 @@ class IntervalsModel:
         self.is_withheld = np.repeat(withheld, 2)
         self.is_free = np.repeat(allowed & ~withheld & ~problem.must_publish, 2) & (known > 0)
         self._most = np.where(self.is_free | self.is_withheld, known, 0.0)
-        self.rivals: list[Rival] = []
+        self.states: list[AttackerState] = []
         self.weight = np.where(self.is_free, weight, 0.0)
         self.lower = np.zeros(len(known))
         self.upper = np.where(self.is_free, known, 0.0)
         self._pairs: list[tuple[Integers, Floats]] = []
         self._owned: list[tuple[Integers, Integers]] = []
         for attacker in attackers or (Attacker.external(),):
-            self.rivals.append(self._rival(attacker))
+            self.states.append(self._state(attacker))
         none = np.zeros((2, 0), np.int64)
         self._pair = np.concatenate([none, *(pair for pair, _ in self._pairs)], axis=1)
         self._sliding = np.concatenate([np.zeros(0), *(level for _, level in self._pairs)])
@@ -114,7 +130,7 @@ class IntervalsModel:
 
     @property
     def cell_ends(self) -> int:
-        """How many places are rooms; the rest are reaches."""
+        """How many places are slacks; the rest are reaches."""
         return len(self.is_free)
 
     @property
@@ -123,27 +139,61 @@ class IntervalsModel:
         return len(self.lower)
 
     def knowledge(self, ends: Floats) -> Knowledge:
-        """What everyone knows when these rooms are published."""
+        """What everyone knows when these slacks are published."""
         hidden = np.where(self.is_withheld, self._most, 0.0)
         shown = np.where(self.is_free, ends[: self.cell_ends], hidden)
         return Knowledge(shown[0::2], shown[1::2])
 
-    def capacity(self, rival: Rival, point: Floats) -> Floats:
+    def capacity(self, state: AttackerState, point: Floats) -> Floats:
         """How far an attacker thinks each end may lie, given what is published."""
         published = np.where(self.is_free, point[: self.cell_ends], np.inf)
         shown = np.where(self.is_free | self.is_withheld, published, 0.0)
-        return np.minimum(shown, rival.room)
+        return np.minimum(shown, state.capacity)
 
-    def answer(self, rival: Rival, ends: Floats, requests: Requests, **how: Any) -> Any:
-        """What the attacker can deduce when these rooms are published."""
+    def _answer(self, attacker: Attacker, ends: Floats, requests: Requests, **how: Any) -> Reaches:
+        """What the attacker can deduce when these slacks are published."""
         public = self.knowledge(ends)
-        told = rival.attacker.learn(self.problem, public)
-        keep = rival.attacker.reopened(self.problem)
+        told = attacker.learn(self.problem, public)
+        keep = attacker.reopened(self.problem)
         attack = Attack(self.problem, told, structure=self.structure, keep=keep)
-        return attack.reach(rival.attacker.ask(self.problem, public, requests), **how)
+        return attack.reach(attacker.ask(self.problem, public, requests), **how)
 
-    def open_for(self, rooms: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
-        """Open rooms for the tables of an answer, as far as they are wanted, in place."""
+    def _levels_against(self, attacker: Attacker) -> tuple[Integers, Floats, Floats]:
+        """Sensitive cells to protect, their upper and lower levels, their sliding levels."""
+        problem = self.problem
+        asked = ~attacker.spares(problem)[problem.sensitive]
+        levels = np.stack([problem.upper_level[asked], problem.lower_level[asked]])
+        return problem.sensitive[asked], levels, problem.sliding_level[asked]
+
+    def judged(
+        self, state: AttackerState, ends: Floats, opened: Floats, **how: Any
+    ) -> tuple[Integers, Floats, Booleans]:
+        """How much of each level there is against an attacker when these slacks are published.
+
+        Args:
+            state: The attacker.
+            ends: The slacks.
+            opened: Slacks that are opened, in place, for tables that show how much there is.
+            **how: Passed on to `Attack.reach`.
+
+        Returns:
+            The sensitive cells; for each the share of its upper, lower and sliding level that is
+            there, inf where there is no level; whether its levels were looked at.
+        """
+        cells, levels, sliding = self._levels_against(state.attacker)
+        wanted = np.maximum(levels, sliding)
+        both = Requests.both_sides(cells, *wanted)
+        answer = self._answer(state.attacker, ends, both, **how)
+        self._open_for(opened, answer, both, np.minimum(wanted.ravel(), answer.amount))
+        amount = answer.amount.reshape(2, -1)
+        reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
+        asked = np.concatenate([levels, sliding[None]])
+        shares: Floats = np.full(asked.shape, np.inf)
+        np.divide(reached, asked, out=shares, where=asked > 0)
+        return cells, shares, np.asarray(answer.answered.reshape(2, -1).all(0))
+
+    def _open_for(self, slacks: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
+        """Open slacks for the tables of an answer, as far as they are wanted, in place."""
         tables = sparse.coo_array(answer.deviations)
         moved = np.bincount(
             tables.row,
@@ -154,10 +204,10 @@ class IntervalsModel:
         data = tables.data * shrink[tables.row]
         ends = 2 * tables.col + (data < 0)
         free = self.is_free[ends]
-        np.maximum.at(rooms, ends[free], np.abs(data)[free])
+        np.maximum.at(slacks, ends[free], np.abs(data)[free])
 
     def completed(self, ends: Floats) -> Floats:
-        """Rooms, opened to what intervals must have besides protection."""
+        """Slacks, opened to what intervals must have besides protection."""
         return ends
 
     def objective(self, point: Floats) -> float:
@@ -166,62 +216,46 @@ class IntervalsModel:
         used = np.flatnonzero(self.weight > 0)
         return float(self.weight[used] @ point[used])
 
-    def _rival(self, attacker: Attacker) -> Rival:
-        problem = self.problem
+    def _state(self, attacker: Attacker) -> AttackerState:
         public = Knowledge(self._most[0::2], self._most[1::2])
-        told = attacker.learn(problem, public)
-        asked = ~attacker.spares(problem)[problem.sensitive]
-        cells = problem.sensitive[asked]
-        levels = np.stack([problem.upper_level[asked], problem.lower_level[asked]])
-        sliding = problem.sliding_level[asked]
-        slides = sliding > levels.sum(0) * (1 + 1e-12)
-        room = interleaved(told.up, told.down)
-        count = len(cells)
-        place = np.full((2, count), -1, np.int64)
-        rival = Rival(
-            attacker,
-            room,
-            np.tile(cells, 2),
-            np.repeat(np.array([1, -1]), count),
-            levels.ravel(),
-            place.ravel(),
-        )
-        if slides.any():
-            place = self._add_reaches(rival, np.flatnonzero(slides), levels, sliding)
+        told = attacker.learn(self.problem, public)
+        cells, levels, sliding = self._levels_against(attacker)
+        slides = np.flatnonzero(sliding > levels.sum(0) * (1 + 1e-12))
+        place = np.full(levels.shape, -1, np.int64)
+        if len(slides):
+            place[:, slides] = self._add_reaches(
+                attacker, cells[slides], levels[:, slides], sliding[slides]
+            )
         for side in (0, 1):
             ends = 2 * cells + side
             free = self.is_free[ends]
             least = np.maximum(self.lower[ends], levels[side])
             self.lower[ends[free]] = np.minimum(least, self.upper[ends])[free]
         wanted = (levels.ravel() > 0) | (place.ravel() >= 0)
-        return Rival(
+        return AttackerState(
             attacker,
-            room,
-            rival.cells[wanted],
-            rival.sides[wanted],
-            rival.level[wanted],
+            interleaved(told.up, told.down),
+            np.tile(cells, 2)[wanted],
+            np.repeat(np.array([1, -1]), len(cells))[wanted],
+            levels.ravel()[wanted],
             place.ravel()[wanted],
         )
 
     def _add_reaches(
-        self, rival: Rival, index: Integers, levels: Floats, sliding: Floats
+        self, attacker: Attacker, cells: Integers, levels: Floats, sliding: Floats
     ) -> Integers:
         """Places for both reaches of cells with sliding levels, and the rows they need."""
-        count = levels.shape[1]
-        place = np.full((2, count), -1, np.int64)
-        cells = rival.cells[index]
-        both = Requests.both_sides(cells, sliding[index], sliding[index])
+        both = Requests.both_sides(cells, sliding, sliding)
         # No reach is of use beyond what even the widest intervals allow.
-        most = self.answer(rival, self._most, both).amount.reshape(2, -1)
-        start = self.size
-        place[:, index] = start + np.arange(2 * len(index)).reshape(2, -1)
-        self.lower = np.concatenate([self.lower, levels[:, index].ravel()])
-        self.upper = np.concatenate([self.upper, np.maximum(most, levels[:, index]).ravel()])
-        self.weight = np.concatenate([self.weight, np.zeros(2 * len(index))])
+        most = self._answer(attacker, self._most, both).amount.reshape(2, -1)
+        place = self.size + np.arange(2 * len(cells)).reshape(2, -1)
+        self.lower = np.concatenate([self.lower, levels.ravel()])
+        self.upper = np.concatenate([self.upper, np.maximum(most, levels).ravel()])
+        self.weight = np.concatenate([self.weight, np.zeros(2 * len(cells))])
         ends = 2 * cells + np.array([[0], [1]])
         held = self.is_free[ends]
-        self._pairs.append((place[:, index], sliding[index]))
-        self._owned.append((ends[held], place[:, index][held]))
+        self._pairs.append((place, sliding))
+        self._owned.append((ends[held], place[held]))
         return place
 
     def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
@@ -239,11 +273,11 @@ class IntervalsModel:
         return rows, np.concatenate([self._sliding, np.zeros(len(self._own_end))])
 
     def widest(self) -> Floats:
-        """Rooms with every interval as wide as it may be; may be infinite."""
+        """Slacks with every interval as wide as it may be; may be infinite."""
         return self._most
 
     def least_point(self) -> Floats:
-        """The least rooms, with sliding levels shared out as the widest intervals suggest."""
+        """The least slacks, with sliding levels shared out as the widest intervals suggest."""
         point = self.lower.copy()
         low = self.lower[self._pair]
         spare = self.upper[self._pair] - low
@@ -258,13 +292,13 @@ class IntervalsModel:
         return point
 
     def with_reaches(self, ends: Floats) -> Floats:
-        """A point with these rooms, in which cells reach as far as their own intervals."""
+        """A point with these slacks, in which cells reach as far as their own intervals."""
         point = self.upper.copy()
         point[: self.cell_ends] = ends
-        for rival in self.rivals:
-            asked = np.flatnonzero(rival.place >= 0)
-            own = ends[2 * rival.cells[asked] + (rival.sides[asked] < 0)]
-            place = rival.place[asked]
+        for state in self.states:
+            asked = np.flatnonzero(state.place >= 0)
+            own = ends[2 * state.cells[asked] + (state.sides[asked] < 0)]
+            place = state.place[asked]
             point[place] = np.clip(own, self.lower[place], self.upper[place])
         return point
 
@@ -281,7 +315,259 @@ class IntervalsModel:
 
     @property
     def partner(self) -> Integers:
-        """For each place the other reach of the same cell; -1 for rooms."""
+        """For each place the other reach of the same cell; -1 for slacks."""
         other = np.full(self.size, -1, np.int64)
         other[self._pair[0]], other[self._pair[1]] = self._pair[1], self._pair[0]
         return other
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Is there no level to be met?"""
+        return not any(len(state.cells) for state in self.states)
+
+    @property
+    def usual_level(self) -> float:
+        """The size of levels: solvers work with absolute tolerances, so this is their unit."""
+        levels = np.concatenate([*(state.level for state in self.states), self.right])
+        return float(np.median(levels[levels > 0])) if (levels > 0).any() else 1.0
+
+
+class Search(driver.Search):
+    """Keeps the best safe intervals and the proven bound while an algorithm runs.
+
+    An algorithm offers points and raises the bound; it never decides alone that a point is safe.
+
+    Attributes:
+        model: The intervals problem.
+        options: What the user chose.
+        best: The best safe slacks so far.
+        fallback: A point that is safe but wide, for when there was no time for more.
+        is_confirmed: Whether the best slacks were looked at, and are not a fallback.
+        vertex: The last optimum of a relaxation: it opens few cells, but may not be safe.
+        smallest: The smallest level; inf where there is none.
+        look_seconds: How long it took to find out whether a point is safe.
+    """
+
+    method = "intervals"
+
+    def __init__(
+        self,
+        model: IntervalsModel,
+        options: EndsOptions,
+        observer: Observer,
+        clock: Clock | None = None,
+        publication: Publication | None = None,
+    ):
+        """Prepare.
+
+        Args:
+            model: The intervals problem.
+            options: What the user chose.
+            observer: Listens; may stop the search.
+            clock: The time for the whole call.
+            publication: What follows the search, for which time is kept; None for a search
+                within another.
+        """
+        super().__init__(options, observer, bound=model.objective(model.lower), clock=clock)
+        self.model = model
+        self.options = options
+        self.best: Floats | None = None
+        self.fallback: Floats | None = None
+        self.vertex: Floats | None = None
+        self.look_seconds = 0.0
+        self.is_confirmed = False
+        self._publication = publication
+        self._offered: Floats | None = None
+        self._offered_objective = np.inf
+        self._looked = 0.0
+        problem = model.problem
+        levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
+        self.smallest = float(np.min(levels[levels > 0], initial=np.inf))
+
+    def obstacles(self) -> list[str]:
+        """Why the table cannot be protected even with the widest intervals."""
+        assert self._publication is not None
+        return self._publication.obstacles(self)
+
+    def run(self) -> None:
+        """Run the algorithm that the user chose."""
+        if self.model.asks_nothing:
+            self.offer(self.model.lower)
+            self.confirm()
+            self.raise_bound(self.objective)
+        else:
+            self._run_algorithm()
+
+    def _run_algorithm(self) -> None:
+        algorithm(self.options.algorithm)(self)
+
+    def conclude(self) -> driver.Result | None:
+        """Fewest intervals, tightened, rounded, audited."""
+        assert self._publication is not None
+        return self._publication.result(self)
+
+    @property
+    def problem(self) -> Problem:
+        """The table."""
+        return self.model.problem
+
+    @property
+    def negligible(self) -> float:
+        """Slacks below this are rounding noise, and no reason to open a cell."""
+        return NEGLIGIBLE * self.smallest if np.isfinite(self.smallest) else 0.0
+
+    @property
+    def cutoff(self) -> float:
+        """What the best point costs, looked at or not."""
+        return min(self.objective, self._offered_objective)
+
+    def gap_of(self, objective: float) -> float:
+        """The gap that a solution with this objective would have, however small it is."""
+        if not np.isfinite(objective):
+            return np.inf
+        return (objective - self.bound) / max(abs(objective), np.finfo(float).tiny)
+
+    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
+        """Take note of a bound; a point that it proves good enough is looked at."""
+        super().raise_bound(bound, source)
+        if self.gap_of(self._offered_objective) <= self.options.gap:
+            self.confirm()
+
+    def out_of_time(self) -> bool:
+        """Is it time to stop, whatever has been reached?"""
+        return time_left() <= 0 or self.clock.is_up or self.observer.should_stop()
+
+    def note_cuts(self, count: int) -> None:
+        """Take note of cuts that a relaxation has been given."""
+        self.cut_count += count
+        self.observer.on_cuts(self.seconds, count)
+
+    def keep_time(self, *, for_audit_only: bool = False) -> None:
+        """Keep time for what comes after the search: a last look, tightening and the audit.
+
+        A search whose time is up gets none back, or nobody would know why it was ended.
+        """
+        if self._publication is None or (self.clock.is_up and not for_audit_only):
+            return
+        kept = _MARGIN * self.look_seconds
+        if not for_audit_only:
+            limit = self.options.time_limit
+            asked = max(sum(len(state.cells) for state in self.model.states), 1)
+            opened = 2 * len(self.problem.sensitive) if self.best is None else (self.best > 0).sum()
+            tightening = _MARGIN * self.look_seconds * float(opened) / asked
+            kept += self.look_seconds + min(tightening, turns.INTERVALS_TIGHTENING * limit)
+        self.clock.reserve = kept
+
+    def offer(self, point: Floats) -> None:
+        """Propose a point; it counts once `confirm` has found it safe."""
+        objective = self.model.objective(point)
+        if objective < min(self.objective, self._offered_objective):
+            self._offered, self._offered_objective = point.copy(), objective
+            # Looking is not free: the first is looked at, then one now and then.
+            is_due = (
+                self.best is None
+                or self.seconds > (1 + turns.INTERVALS_LOOK_AGAIN) * self._looked + 0.5
+            )
+            if is_due or self.gap_of(objective) <= self.options.gap:
+                self.confirm()
+
+    def confirm(self) -> None:
+        """Look at the best offered point, and keep it if it is safe."""
+        point, objective = self._offered, self._offered_objective
+        self._offered, self._offered_objective = None, np.inf
+        if point is None:
+            return
+        self._looked = self.seconds
+        try:
+            safe = self._made_safe(point)
+        except TimeUpError:
+            # There may be time for it when no more is searched.
+            self._offered, self._offered_objective = point, objective
+            raise
+        self._looked = self.seconds
+        if safe is None:
+            return
+        objective = self.model.objective(safe)
+        if objective < self.objective:
+            self.best = safe
+            self.is_confirmed = True
+            self.better(objective)
+
+    def closable(self, ends: Floats) -> Booleans:
+        """Open cells that might be closed: the sensitive ones stay open."""
+        return np.asarray(self.model.open_cells(ends) & ~self.problem.is_sensitive)
+
+    def tightened(self, ends: Floats) -> Floats:
+        """Slacks cut back to what a reader can deduce from all of them together.
+
+        Nobody learns anything by that: whatever a reader cannot rule out stays possible. Ends stay
+        as they are where time ran out or the user stopped before their turn, and all of them if the
+        solver breaks down: wider intervals are safe, too.
+        """
+        model = self.model
+        ends = ends[: model.cell_ends].copy()
+        cells = np.flatnonzero(model.open_cells(ends) & model.is_free_cell)
+        attack = Attack(model.problem, model.knowledge(ends), structure=model.structure)
+        try:
+            answer = attack.reach(
+                Requests.both_sides(cells), progress=lambda _: self.observer.should_stop()
+            )
+        except SolverError:
+            return ends
+        # The proven limit, not the amount reached: nothing that is possible may be lost.
+        limit = np.where(answer.answered, np.maximum(answer.limit, answer.amount), np.inf)
+        places = np.concatenate([2 * cells, 2 * cells + 1])
+        ends[places] = np.minimum(ends[places], limit)
+        # An end that differs from the value in the last digits only tells the value.
+        noise = 8 * np.spacing(np.abs(np.repeat(model.problem.value, 2)))
+        ends[ends <= noise] = 0.0
+        return ends
+
+    def within(self, model: IntervalsModel, options: EndsOptions) -> Search:
+        """A search over a part of the cells, as part of this one."""
+        return Search(model, options, Quiet(self.observer))
+
+    def take(self, point: Floats) -> None:
+        """Keep a point without a look: the audit will say whether it is safe."""
+        ends = self.model.cell_ends
+        self.best = np.clip(point[:ends], self.model.lower[:ends], None)
+        self.is_confirmed = False
+        self.better(self.model.objective(self.best))
+
+    def _made_safe(self, point: Floats) -> Floats | None:
+        """What is needed of a point, opened by what rounding took; None if it is not safe."""
+        model = self.model
+        ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
+        # What solvers leave of zeros is of no use, and makes trouble for those who look closely.
+        ends[ends < self.negligible] = 0.0
+        for _ in range(3):
+            np.minimum(ends, model.upper[: model.cell_ends], out=ends)
+            began = self.seconds
+            share, needed = self.look(ends)
+            self.look_seconds = self.seconds - began
+            self.keep_time()
+            if share >= 1 - TOLERANCE:
+                return model.completed(needed)
+            if share < 1 - _NEAR:
+                return None
+            ends = ends * ((1 + 1e-10) / share)
+        return None
+
+    def look(self, ends: Floats) -> tuple[float, Floats]:
+        """How safe slacks are, and what of them that takes.
+
+        Returns:
+            The smallest share of a level that is there against an attacker; the slacks that the
+            tables need which show it. What goes beyond these protects nobody.
+        """
+        model = self.model
+        needed = model.lower[: model.cell_ends].copy()
+        least = 1.0
+        for state in model.states:
+            try:
+                _, shares, _ = model.judged(state, ends, needed)
+            except SolverError:
+                # What nobody can judge is not called safe.
+                return 0.0, ends
+            least = min(least, float(shares.min(initial=1.0)))
+        return least, np.minimum(needed, ends)

@@ -32,7 +32,9 @@ class EndsOptions(Options):
             return
         # `not <` also refuses NaN.
         if isinstance(given, str) or not 0 < given < float("inf"):
-            raise InputError(f"round_to must be a positive number, {AUTO!r} or {EXACT!r}")
+            raise InputError(
+                f"round_to must be a positive number, {AUTO!r} or {EXACT!r}", key=("round_to",)
+            )
 
     @property
     def base(self) -> float | str | None:
@@ -46,15 +48,15 @@ class IntervalsOptions(EndsOptions):
 
     Attributes:
         algorithm: How to search. `auto`: cuts between the relaxation's optimum and a point
-            inside. `benders`: cuts at the relaxation's optimum (paper 000, section 4).
+            inside. `benders`: cuts at the relaxation's optimum [CastroVia2016, section 4].
             `monolithic`: one linear programme with a table for every sensitive cell and side
-            (paper 000, (3)).
+            [CastroVia2016, (3)].
         round_to: Move both ends of every interval outwards to multiples of this number, or to
             multiples of a base that follows from the interval (`auto`), so that no end can be
             computed back to a true value. `exact`, or nothing, leaves the ends as found;
             `tacit.protect`, jobs and the command line have `auto` unless told otherwise.
-        published: The cells that are published (H of paper 000), as cell numbers or a mask; all
-            others are withheld, but for those that must be published. By default all cells.
+        published: The cells that are published (H of [CastroVia2016]), as cell numbers or a mask;
+            all others are withheld, but for those that must be published. By default all cells.
         withheld: The same the other way round: cells that are not published at all, whatever
             else happens.
         allowed: The published cells that may become intervals; the others are published as
@@ -68,4 +70,7 @@ class IntervalsOptions(EndsOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.published is not None and self.withheld is not None:
-            raise InputError("published and withheld say the same the other way round; give one")
+            raise InputError(
+                "published and withheld say the same the other way round; give one",
+                key=("published",),
+            )

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker
-from tacit.attack.reach import TOLERANCE, Requests
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
-from tacit.methods.engine.driver import Result, drive, infeasible
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse
+from tacit.methods.engine.driver import drive, infeasible
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
 from tacit.methods.intervals.ends import MOST_MULTIPLES
-from tacit.methods.intervals.finish import Finish
-from tacit.methods.intervals.model import IntervalsModel, Rival, interleaved
+from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
-from tacit.methods.intervals.search import Search, levels_against
+from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem
-
-_ALGORITHMS = {
-    "auto": ("tacit.methods.intervals.cutting", "auto"),
-    "benders": ("tacit.methods.intervals.cutting", "benders"),
-    "monolithic": ("tacit.methods.intervals.monolithic", "monolithic"),
-}
+from tacit.reductions.equal_cells import EqualCells
 
 
 def intervals(
@@ -60,7 +58,7 @@ def intervals(
         weights: What a unit of width costs: as `given` by the problem, `unit`, the cell's
             `value` (its size, at least 1), or an array. A pair of these is for the lower and
             the upper ends.
-        published: The cells that are published (H of paper 000), as numbers or a mask; by
+        published: The cells that are published (H of [CastroVia2016]), as numbers or a mask; by
             default all. Of the others a reader knows that they lie within their bounds, and
             they cost nothing. Cells that must be published are published anyway.
         withheld: The same the other way round: the cells that are not published.
@@ -106,38 +104,32 @@ def intervals(
         }
     )
     weight = end_weights(problem, weights)
-    cells = _allowed(problem, chosen), _withheld(problem, chosen)
+    may_open, withdrawn = _allowed(problem, chosen), _withheld(problem, chosen)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("intervals", chosen, hopeless)
     observer = observer or Observer()
 
+    def model_of(cells: EqualCells) -> IntervalsModel:
+        return IntervalsModel(
+            cells.problem,
+            merged_ends(cells, weight),
+            cells.smallest(may_open),
+            cells.largest(withdrawn),
+            cells.attackers(attackers),
+        )
+
     def prepare() -> Search:
-        return _Run(IntervalsModel(problem, weight, *cells, attackers), chosen, observer, clock)
+        # Of these cells something else is published than of their equals.
+        cells = merged_cells(problem, attackers, ~may_open | withdrawn)
+        unpaid = np.zeros(problem.cell_count)
+        publication = Publication(cells, model_of, weight, unpaid, attackers)
+        return Search(model_of(cells), chosen, observer, clock, publication)
 
     return drive(prepare, "intervals", chosen, observer, clock)
-
-
-class _Run(Search):
-    """One call of `intervals`."""
-
-    def obstacles(self) -> list[str]:
-        """Why the table cannot be protected."""
-        return obstacles(self)
-
-    def run(self) -> None:
-        """Run the algorithm that the user chose."""
-        if not any(len(rival.cells) for rival in self.model.rivals):
-            self.offer(self.model.lower)
-        else:
-            module, name = _ALGORITHMS[self.options.algorithm]
-            getattr(import_module(module), name)(self)
-
-    def conclude(self) -> Result | None:
-        """Fewest intervals, tightened, rounded, audited."""
-        return Finish().result(self)
 
 
 def _allowed(problem: Problem, options: IntervalsOptions) -> Booleans:
@@ -148,10 +140,10 @@ def _allowed(problem: Problem, options: IntervalsOptions) -> Booleans:
 
 
 def _withheld(problem: Problem, options: IntervalsOptions) -> Booleans:
-    """Cells that are not published: those outside H of paper 000."""
+    """Cells that are not published: those outside H of [CastroVia2016]."""
     if options.published is not None:
         inside = cell_mask(problem, options.published, "published")
-        # What must be published is known to everyone: F of the paper.
+        # What must be published is known to everyone: F of [CastroVia2016].
         return np.asarray(~inside & ~problem.must_publish)
     if options.withheld is None:
         return np.zeros(problem.cell_count, bool)
@@ -191,71 +183,3 @@ def end_weights(problem: Problem, weights: Any) -> Floats:
                 f"the weight is negative: {problem.name_cells(negative)}", cells=negative
             )
     return interleaved(above, below)
-
-
-def obstacles(search: Search) -> list[str]:
-    """Why the table cannot be protected even with the widest intervals; empty if it can."""
-    told: list[str] = []
-    rooms = search.model.least_point()
-    began = search.seconds
-    for rival in search.model.rivals:
-        missed, names = _out_of_reach(search, rival, rooms)
-        told += [
-            f"{search.problem.name_cell(cell)} cannot be protected against "
-            f"{rival.attacker.name} attackers: {_reason(search, cell, name)}"
-            for cell, name in zip(missed, names, strict=True)
-        ]
-    if not told and np.isfinite(rooms).all():
-        search.fallback = rooms
-    # Until a point has been looked at: an audit asks as much.
-    search.look_seconds = search.seconds - began
-    search.keep_time()
-    return told
-
-
-def _out_of_reach(search: Search, rival: Rival, rooms: Floats) -> tuple[list[int], list[str]]:
-    """Cells with levels that even the widest intervals miss, and which levels.
-
-    The rooms are opened, in place, for tables that show the others to be within reach.
-    """
-    model = search.model
-    cells, levels, sliding = levels_against(model, rival)
-    both = Requests.both_sides(cells, *np.maximum(levels, sliding))
-    answer = model.answer(
-        rival, model.widest(), both, progress=lambda _: search.observer.should_stop()
-    )
-    amount = answer.amount.reshape(2, -1)
-    levels_asked = np.concatenate([levels, sliding[None]])
-    reached = np.concatenate([amount, amount.sum(0, keepdims=True)])
-    wanted = np.maximum(levels, sliding).ravel()
-    model.open_for(rooms, answer, both, np.minimum(wanted, answer.amount))
-    if not answer.answered.all():
-        rooms[:] = np.inf
-    # What could not be looked at in time is not called impossible.
-    known = answer.answered.reshape(2, -1).all(0)
-    short = known & (reached < levels_asked * (1 - TOLERANCE))
-    names = np.array(["upper", "lower", "sliding"])
-    missed = np.flatnonzero(short.any(0))
-    return cells[missed].tolist(), [" and ".join(names[short[:, at]]) for at in missed.tolist()]
-
-
-def _reason(search: Search, cell: int, levels: str) -> str:
-    model = search.model
-    columns = model.structure.columns
-    useful = model.is_free_cell | model.is_withheld[0::2]
-    if not useful[cell]:
-        barred = not model.may_open[cell] and not model.problem.must_publish[cell]
-        why = "as it is, for 'allowed' leaves it out" if barred else "or cannot vary"
-        return f"it must be published {why}, so that its {levels} level is out of reach"
-    company = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
-    rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
-    lonely = rows[company[rows] < 2].tolist()
-    if lonely:
-        return (
-            f"every other cell of relation {lonely[0]} is published as it is or cannot vary, so "
-            f"that its {levels} level is out of reach"
-        )
-    return (
-        "the bounds of the cells that may become intervals leave too little room for its "
-        f"{levels} level"
-    )

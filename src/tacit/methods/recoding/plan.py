@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, first_few
+from tacit.errors import HierarchyError, InputError, about, first_few
 from tacit.hierarchy import Hierarchy, code_text
 from tacit.problem import Integers
 
@@ -55,7 +55,7 @@ def plan_recode(hierarchy: Hierarchy, recode: Recode, dimension: str) -> Plan:
     try:
         groups = groups_of(hierarchy, recode)
     except HierarchyError as error:
-        raise HierarchyError(f"{dimension}: {error}", error.codes) from None
+        raise HierarchyError(f"{dimension}: {error}", error.codes, key=error.key) from None
     dropped = np.zeros(len(hierarchy), bool)
     merged: dict[int, str] = {}
     for code, members in groups.items():
@@ -101,7 +101,10 @@ def groups_of(hierarchy: Hierarchy, recode: Any) -> dict[str, tuple[str, ...]]:
         InputError: Something that is no way to recode.
     """
     if isinstance(recode, Mapping):
-        groups = {code_text(code): _members(hierarchy, given) for code, given in recode.items()}
+        groups = {}
+        for code, given in recode.items():
+            with about(str(code)):
+                groups[code_text(code)] = _members(hierarchy, given)
     elif isinstance(recode, Sequence) and not isinstance(recode, str):
         groups = _ranges(hierarchy, recode)
     else:
@@ -114,7 +117,9 @@ def groups_of(hierarchy: Hierarchy, recode: Any) -> dict[str, tuple[str, ...]]:
         for member in members:
             if member in seen:
                 raise HierarchyError(
-                    f"code {member} is in {seen[member]} and in {code}; put it into one", [member]
+                    f"code {member} is in {seen[member]} and in {code}; put it into one",
+                    [member],
+                    key=(code,),
                 )
             seen[member] = code
         above = {hierarchy.parent_of(member) for member in members}
@@ -122,12 +127,15 @@ def groups_of(hierarchy: Hierarchy, recode: Any) -> dict[str, tuple[str, ...]]:
             raise HierarchyError(
                 f"the codes of {code} do not lie below the same code; merge those that do",
                 members,
+                key=(code,),
             )
         (parent,) = above
         whole = parent == code and set(members) == set(hierarchy.children(code))
         if code in hierarchy and not whole:
             raise HierarchyError(
-                f"there is a code {code} already; name the merged one differently", [code]
+                f"there is a code {code} already; name the merged one differently",
+                [code],
+                key=(code,),
             )
     return groups
 

@@ -7,10 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from tacit.errors import InputError, TableError
+from tacit.errors import InputError, TableError, about
 from tacit.methods.recoding.plan import Plan, Recode, known_dimension, plan_recode
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table import Table
+from tacit.table.contributors import Largest
 from tacit.table.grid import Grid
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, Statuses
@@ -63,11 +64,11 @@ def recode(table: Table, recodes: Mapping[str, Recode], *, overlap: Overlap = "r
     if len(table.grids) > 1:
         raise TableError("linked tables cannot be recoded; recode each before linking them")
     if overlap not in ("refuse", "worst"):
-        raise InputError(f"overlap is {overlap!r}; it can be refuse or worst")
-    plans = {
-        name: plan_recode(known_dimension(name, table.dimensions), given, name)
-        for name, given in recodes.items()
-    }
+        raise InputError(f"overlap is {overlap!r}; it can be refuse or worst", key=("overlap",))
+    plans = {}
+    for name, given in recodes.items():
+        with about("recodes", name):
+            plans[name] = plan_recode(known_dimension(name, table.dimensions), given, name)
     # One dimension after the other, so that merged cells lie in one line each.
     for name, plan in plans.items():
         table = _Merging(table, name, plan, overlap).table()
@@ -112,8 +113,16 @@ class _Merging:
             status=self._statuses(),
             totals=table.totals,
             backend=table.backend,
+            contributors=self._largest(table.contributors),
+            holdings=self._largest(table.holdings),
             **columns,
         )
+
+    def _largest(self, largest: Largest | None) -> Largest | None:
+        """Who the largest contributors are; whoever is in several parts counts once."""
+        if largest is None:
+            return None
+        return largest.grouped(self._kept, self._group, self._count)
 
     def _sums(self, column: Floats) -> Floats:
         return np.bincount(self._group, column[self._kept], self._count).astype(float)

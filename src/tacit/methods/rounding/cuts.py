@@ -2,7 +2,7 @@
 
 A reader takes a published value `x_i` for the interval from `max(l_i, x_i - R)` to
 `min(u_i, x_i + R)`. Any multipliers `g` of the relations bound how far a sensitive cell can lie
-above its true value (paper 002, (3.10)): with `d = e_s - A'g` by the sum over all cells of
+above its true value [KarlssonOlsson2015, (3.10)]: with `d = e_s - A'g` by the sum over all cells of
 `max(d_i, 0) (min(u_i, x_i + R) - a_i) + max(-d_i, 0) (a_i - max(l_i, x_i - R))`. That is concave in
 `x`, and either end of a minimum is above it: with the end that counts at present, the sum is
 linear, and that it be at least the level is a cut that every safe rounding meets.
@@ -18,12 +18,13 @@ from scipy import sparse
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.knowledge import Knowledge
 from tacit.errors import SolverError
-from tacit.methods.rounding.lattice import Lattice
 from tacit.outcome import Values
 from tacit.problem import Floats
+from tacit.tolerances import ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
+    from tacit.methods.rounding.model import Lattice
 
 
 def protection_cuts(
@@ -100,15 +101,15 @@ class _Cutter:
         g = evidence.multipliers[[self._claim[cell, side]]].toarray().ravel()
         d = -np.asarray(problem.relations.T @ g)
         d[cell] += side
-        d[np.abs(d) < 1e-9] = 0.0
+        d[np.abs(d) < ROUNDING_NOISE] = 0.0
         up, down = self._told.up.copy(), self._told.down.copy()
         if self._reopened[cell]:
             up[cell], down[cell] = self._everyone.up[cell], self._everyone.down[cell]
         rise, fall = np.maximum(d, 0.0), np.maximum(-d, 0.0)
         x, a, radius = self._values.value, problem.value, lattice.radius
         by_base = np.where(d > 0, x + radius - a <= up, a - x + radius <= down)
-        room = np.where(d > 0, np.where(by_base, radius - a, up), 0.0)
-        room = np.where(d < 0, np.where(by_base, radius + a, down), room)
+        slack = np.where(d > 0, np.where(by_base, radius - a, up), 0.0)
+        slack = np.where(d < 0, np.where(by_base, radius + a, down), slack)
         used = d != 0
-        constant = float(((rise + fall) * np.where(used, room, 0.0)).sum())
+        constant = float(((rise + fall) * np.where(used, slack, 0.0)).sum())
         return np.where(by_base, d * lattice.base, 0.0), constant

@@ -16,8 +16,8 @@ class RoundOptions(Options):
     """Options of `tacit.round`.
 
     Attributes:
-        algorithm: How to search. `flow`: for tables that are networks, as a linear programme
-            whose vertices are whole. `milp`: one integer programme. `partition`: totals first,
+        algorithm: How to search. `flow`: for tables that are networks, as a linear model
+            whose vertices are integral. `milp`: one mixed-integer model. `partition`: totals first,
             then part after part, then one neighbourhood after the other; for large tables.
             `auto`: whichever suits the table. `random`: each cell for itself, to either
             neighbouring multiple so that its expected value is the true one; the table does
@@ -40,17 +40,18 @@ class RoundOptions(Options):
         super().__post_init__()
         # `not >` also refuses NaN.
         if not 0 < self.base < float("inf"):
-            raise InputError("base must be a positive number")
+            raise InputError("base must be a positive number", key=("base",))
         if self.steps < 1:
-            raise InputError("steps must be at least 1")
+            raise InputError("steps must be at least 1", key=("steps",))
         if self.most_steps is not None and self.most_steps < self.steps:
-            raise InputError("most_steps must not be less than steps")
+            raise InputError("most_steps must not be less than steps", key=("most_steps",))
         if self.seed < 0:
-            raise InputError("seed must not be negative")
+            raise InputError("seed must not be negative", key=("seed",))
         if self.algorithm == "random" and (self.steps > 1 or self.most_steps is not None):
             raise InputError(
                 "algorithm random rounds to one of the two neighbouring multiples: leave out "
-                "steps and most_steps"
+                "steps and most_steps",
+                key=("algorithm",),
             )
 
     @property

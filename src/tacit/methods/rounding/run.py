@@ -4,38 +4,29 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tacit.attack.knowledge import Attacker
-from tacit.clock import Clock, TimeUpError
+from tacit.clock import Clock
 from tacit.errors import ProblemError
-from tacit.methods.engine.driver import Result, audited, drive, infeasible
-from tacit.methods.inputs import chosen_weights, expect_problem, refuse
-from tacit.methods.rounding.lattice import Lattice
+from tacit.methods.engine.driver import drive, infeasible
+from tacit.methods.inputs import (
+    chosen_weights,
+    expect_problem,
+    refuse_contradictions,
+    unattainable_levels,
+)
+from tacit.methods.merging import merged_where_equal
+from tacit.methods.rounding.model import RandomSearch, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
-from tacit.methods.rounding.search import Search
 from tacit.observer import Observer
-from tacit.outcome import Outcome, StopReason
+from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 
-_ALGORITHMS = {
-    "auto": ("tacit.methods.rounding.exact", "auto"),
-    "flow": ("tacit.methods.rounding.exact", "flow"),
-    "milp": ("tacit.methods.rounding.exact", "milp"),
-    "partition": ("tacit.methods.rounding.partition", "partition"),
-}
 _SECRET_BITS = 128
 """So many that trying all seeds is out of the question."""
-
-_LEAST = 0.5
-"""Seconds for an audit that must take place after the time is up."""
-_NOT_ADDITIVE = (
-    "rounded at random cell by cell: every expected value is the true one, but the published "
-    "values do not add up"
-)
 
 
 def round(  # noqa: A001 - the name of the method; builtins are not used under it here
@@ -111,123 +102,23 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     )
     weight = _weights(problem, weights)
     clock = Clock(chosen.time_limit)
-    hopeless = refuse(problem, tolerance)
+    refuse_contradictions(problem, tolerance)
+    hopeless = unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible("round", chosen, hopeless)
     observer = observer or Observer()
-    kind = _AtRandom if chosen.algorithm == "random" else _Run
+    kind = RandomSearch if chosen.algorithm == "random" else Search
 
     def prepare() -> Search:
-        return kind(weight, problem, chosen, attackers, observer, clock)
+        reduction = merged_where_equal(problem, attackers=attackers)
+        return kind(weight, reduction, chosen, attackers, observer, clock)
 
     return drive(prepare, "round", chosen, observer, clock)
-
-
-class _Run(Search):
-    """One call of `round`."""
-
-    def __init__(self, weight: Floats, *given: Any):
-        super().__init__(*given)
-        self._weight = weight
-
-    def run(self) -> None:
-        """Round within as few steps as it takes."""
-        reasons: list[str] = []
-        for steps in range(self.options.steps, self.options.last_steps + 1):
-            lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
-            reasons = lattice.obstacles()
-            if reasons:
-                continue
-            self.begin(lattice)
-            self._until_safe()
-            if self.best is not None or not self.impossible:
-                return
-            reasons = [_why_none(self)]
-        self.reasons = reasons
-
-    def _until_safe(self) -> None:
-        """Find roundings until the audit finds one safe, or there is none, or no more time."""
-        module, name = _ALGORITHMS[self.options.algorithm]
-        algorithm = getattr(import_module(module), name)
-        while True:
-            algorithm(self)
-            if self.candidate is None or self.confirm() or self.should_stop():
-                return
-
-    def conclude(self) -> Result | None:
-        """The best rounding that an audit found safe."""
-        cut_short = self.stop_reason is StopReason.USER or self.clock.ran_out
-        if self.candidate is not None and cut_short:
-            _confirm_at_last(self)
-        if self.best is None:
-            return None
-        lattice = self.lattice
-        message = ""
-        if lattice.steps > self.options.steps:
-            message = (
-                f"within {lattice.steps} steps, because there is no safe rounding within fewer"
-            )
-        objective = self.above_bound(lattice.cost_of(self.best))
-        return Result(lattice.values_of(self.best), objective, self.audit, message)
-
-    def excuse(self) -> tuple[str, Sequence[int]]:
-        """Which cells the last rounding left exposed."""
-        return "", self.exposed
-
-
-class _AtRandom(_Run):
-    """Rounding at random; what comes out is audited like any other rounding."""
-
-    def run(self) -> None:
-        """Round."""
-        from tacit.methods.rounding.unbiased import unbiased
-
-        # Nothing comes after the audit that time would have to be kept for.
-        self.clock.reserve = 0.0
-        self.lattice = Lattice(self.problem, self._weight, self.options, 1, self.attackers)
-        counts = unbiased(self.lattice, self.options.seed)
-        self.raise_bound(self.lattice.least_cost)
-        values = self.lattice.values_of(counts)
-        self.audit = audited(self.problem, values, self.attackers, observer=self.observer)
-        self.stop(StopReason.HEURISTIC)
-        if self.audit.safe:
-            self.best = counts
-            self.better(self.lattice.cost_of(counts))
-        else:
-            self.exposed = sorted({*self.audit.exposed_cells, *self.audit.unchecked})
-
-    def conclude(self) -> Result | None:
-        """The rounding, if it is safe."""
-        if self.best is None or self.audit is None:
-            return None
-        message = _NOT_ADDITIVE if self.audit.faults else ""
-        values = self.lattice.values_of(self.best)
-        return Result(values, self.objective, self.audit, message, may_be_proven=False)
-
-    def excuse(self) -> tuple[str, Sequence[int]]:
-        """Why chance did not do."""
-        if self.audit is None:
-            return "", ()
-        return (
-            "rounding at random heeds no levels, and leaves cells exposed: "
-            f"{self.problem.name_cells(self.exposed)}; choose algorithm auto, or "
-            f"{self.lattice.advice()}"
-        ), self.exposed
 
 
 def _seed(algorithm: Algorithm) -> int:
     """A seed that everybody may know, or one that nobody can guess where that matters."""
     return secrets.randbits(_SECRET_BITS) if algorithm == "random" else RoundOptions.seed
-
-
-def _confirm_at_last(search: Search) -> None:
-    """Have the last candidate audited in the time that was kept for it."""
-    try:
-        with Clock(max(search.options.time_limit - search.seconds, _LEAST)):
-            search.confirm()
-    except TimeUpError:
-        # Whatever was safe before still is.
-        pass
 
 
 def _weights(problem: Problem, weights: Any) -> Floats:
@@ -238,20 +129,3 @@ def _weights(problem: Problem, weights: Any) -> Floats:
             f"the weight is negative: {problem.name_cells(negative)}", cells=negative
         )
     return weight
-
-
-def _why_none(search: Search) -> str:
-    options, lattice = search.options, search.lattice
-    kept = " that keeps multiples as they are" if options.zero_restricted else ""
-    within = f"within {lattice.steps} step{'s' * (lattice.steps > 1)} of {options.base:g}"
-    if not search.cut_count:
-        away = ""
-        if len(search.problem.sensitive):
-            away = " without a multiple that gives a sensitive cell away"
-        return (
-            f"no rounding {within}{kept} adds up{away}; "
-            + ("let multiples move (zero_restricted), or " if kept else "")
-            + f"allow more steps, such as most_steps={lattice.steps + 1}"
-        )
-    named = search.problem.name_cells(search.exposed)
-    return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"

@@ -29,12 +29,12 @@ class SuppressOptions(Options):
     Attributes:
         algorithm: How to search.
         singletons: Protection of and against cells with a single respondent. `local`: in every
-            relation at least one more cell is suppressed than it has singletons (paper 003,
-            (8)). `respondents`: each single respondent is an attacker who knows its own cells.
+            relation at least one more cell is suppressed than it has singletons [Castro2012,
+            (8)]. `respondents`: each single respondent is an attacker who knows its own cells.
             `global`: all of them together, the worst case ((9), (10)).
         max_suppressed: Suppress at most so many cells, sensitive ones included.
         subproblem: The form of the subproblem that makes cuts, for `benders` and `stabilized`
-            (paper 004, section 5).
+            [BaenaCastroFrangioni2020, section 5].
         radius: Radii of the trust region as shares of the number of sensitive cells, for
             `stabilized`; after the last one there is no trust region.
         own_cuts: Strengthen the cuts of `benders` and `stabilized` as the other algorithms do;
@@ -51,6 +51,8 @@ class SuppressOptions(Options):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_suppressed is not None and self.max_suppressed < 0:
-            raise InputError("max_suppressed must not be negative")
+            raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
         if not self.radius or any(not share > 0 for share in self.radius):
-            raise InputError("radius needs at least one share, and all must be positive")
+            raise InputError(
+                "radius needs at least one share, and all must be positive", key=("radius",)
+            )

@@ -6,28 +6,26 @@ shows how long an audit takes, which is then kept in reserve for the last one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.knowledge import Attacker
 from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
-from tacit.methods.engine.driver import audited, refuted
+from tacit.methods.engine import turns
+from tacit.methods.engine.driver import refuted
 from tacit.outcome import StopReason, Suppression
-from tacit.problem import Booleans, Integers, Problem
-from tacit.reductions.equal_cells import EqualCells
+from tacit.problem import Booleans
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
-    from tacit.methods.suppress.search import Search
+    from tacit.methods.suppress.model import Search
 
 _MARGIN = 1.25
 """An audit may take so many times as long as the first one."""
-_SLACK_SHARE, _SLACK_SECONDS = 0.03, 0.3
-"""The last audit may go beyond the limit by this share of it, or so many seconds."""
+_SLACK_SECONDS = 0.3
+"""The last audit may always go beyond the limit by so many seconds."""
 
 
 class Proof:
@@ -37,29 +35,10 @@ class Proof:
         audit: The audit of the pattern that may be handed over, None if there is none.
     """
 
-    def __init__(self, search: Search, reduction: EqualCells, attackers: Sequence[Attacker]):
-        """Audit the search's first pattern as soon as there is one.
-
-        Args:
-            search: The search, over the reduced problem.
-            reduction: The way back to the table as it was given.
-            attackers: Who attacks that table.
-        """
+    def __init__(self, search: Search):
         self._search = search
-        self._reduction = reduction
-        self._attackers = attackers
         self.audit: Audit | None = None
         self._hidden: Booleans | None = None
-        search.proof = self
-
-    @property
-    def whole(self) -> Problem:
-        """The table as it was given."""
-        return self._reduction.whole
-
-    def sensitive(self, cells: Integers) -> Integers:
-        """The sensitive cells of the whole table that cells of the reduced problem stand for."""
-        return np.intersect1d(self._reduction.cells(cells), self.whole.sensitive)
 
     def first(self) -> None:
         """Audit the best pattern, and keep in reserve what that took."""
@@ -77,31 +56,22 @@ class Proof:
         if self._hidden is not None and np.array_equal(search.best, self._hidden):
             return
         limit = search.options.time_limit
-        slack = max(_SLACK_SHARE * limit, _SLACK_SECONDS)
+        slack = max(turns.SUPPRESS_LAST_AUDIT * limit, _SLACK_SECONDS)
         with Clock(max(limit - search.seconds, 0.0) + slack):
             self._look()
         if self._hidden is None or not np.array_equal(search.best, self._hidden):
             search.fall_back(self._hidden)
             search.stop(StopReason.TIME)
 
-    def solution(self, hidden: Booleans) -> Suppression:
-        """A pattern of the reduced problem, as one of the table as it was given."""
-        return Suppression(hidden[self._reduction.group])
-
     def _look(self) -> None:
-        search = self._search
+        search, case = self._search, self._search.case
         assert search.best is not None
-        reduction = self._reduction
-        checked = audited(
-            reduction.whole,
-            self.solution(search.best),
-            self._attackers,
-            suggested=reduction.expand_rows(_suggested(search)),
-        )
+        assert case is not None
+        checked = case.audited(Suppression(search.best), suggested=_suggested(search))
         if checked.exposures:
-            raise refuted(reduction.whole, "a pattern", checked)
+            raise refuted(case.given, "a pattern", checked)
         if checked.unchecked:
-            search.unprotected = np.unique(reduction.group[list(checked.unchecked)])
+            search.unprotected = case.unprotected(checked)
             return
         self.audit, self._hidden = checked, search.best
 

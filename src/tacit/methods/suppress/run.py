@@ -9,24 +9,22 @@ import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker, attackers_of
 from tacit.clock import Clock
-from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem, refuse
+from tacit.methods.engine.driver import protected
+from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
-from tacit.methods.suppress.proof import Proof
-from tacit.methods.suppress.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.reductions.equal_cells import EqualCells
 
 
 def suppress(
     problem: Problem,
     *,
-    algorithm: Algorithm = "auto",
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
+    algorithm: Algorithm = SuppressOptions.algorithm,
+    time_limit: float = SuppressOptions.time_limit,
+    gap: float = SuppressOptions.gap,
+    seed: int = SuppressOptions.seed,
     weights: WeightKind | npt.ArrayLike = "given",
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
@@ -68,21 +66,15 @@ def suppress(
         {"algorithm": algorithm, "time_limit": time_limit, "gap": gap, "seed": seed, **options}
     )
     clock = Clock(chosen.time_limit)
-    problem = problem.replace(weight=chosen_weights(problem, weights))
-    hopeless = refuse(problem, tolerance)
-    if hopeless:
-        return infeasible("suppress", chosen, hopeless)
-    observer = observer or Observer()
-
-    def prepare() -> Search:
-        faced = attackers_of(problem, chosen.singletons, attackers)
-        if chosen.singletons == "local" or chosen.max_suppressed is not None:
-            # These count cells, and merged ones would count once.
-            reduction = EqualCells.none(problem)
-        else:
-            reduction = EqualCells.of(problem, attackers=faced)
-        search = Search(reduction.problem, chosen, reduction.attackers(faced), observer, clock)
-        Proof(search, reduction, faced)
-        return search
-
-    return drive(prepare, "suppress", chosen, observer, clock)
+    return protected(
+        problem.replace(weight=chosen_weights(problem, weights)),
+        "suppress",
+        chosen,
+        lambda case: Search(case.problem, chosen, case.attackers, observer, clock),
+        clock=clock,
+        attackers=attackers_of(problem, chosen.singletons, attackers),
+        # These count cells, and merged ones would count once.
+        merges=chosen.singletons != "local" and chosen.max_suppressed is None,
+        observer=observer,
+        tolerance=tolerance,
+    )

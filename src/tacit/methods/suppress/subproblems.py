@@ -1,8 +1,9 @@
-"""The subproblems of Benders' decomposition: cuts that a pattern violates (paper 004, 4 and 5).
+"""The subproblems of Benders' decomposition: cuts that a pattern violates.
 
-The attacker says which sensitive cells a pattern leaves exposed. For each of them one of five
-linear programmes yields row multipliers g. What a cut asks for is then worked out here from
-d = e_s - A'g: whatever the solver answered, the cut is valid.
+The forms are those of [BaenaCastroFrangioni2020, sections 4 and 5]. The attacker says which
+sensitive cells a pattern leaves exposed. For each of them one of five linear programs yields row
+multipliers g. What a cut asks for is then worked out here from d = e_s - A'g: whatever the solver
+answered, the cut is valid.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from scipy import sparse
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
 from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
 from tacit.errors import SolverError
+from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Subproblem
-from tacit.methods.suppress.search import Rival, Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
-from tacit.tolerances import FAR
+from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER, SOLVER_EXACT
 
 _LARGEST = 1e3
 """Coefficients beyond this say no more than that the cell alone suffices."""
@@ -30,16 +32,6 @@ _SMALLEST = 1e-7
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
-
-
-def room_of_asked(search: Search, rival: Rival) -> tuple[Floats, Floats]:
-    """How far cells may rise and fall while they themselves are asked."""
-    problem, separator = search.problem, rival.separator
-    free = rival.attacker.reopened(problem)
-    return (
-        np.where(free, problem.upper - problem.value, separator.up),
-        np.where(free, problem.value - problem.lower, separator.down),
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,18 +57,21 @@ class Subproblems:
     def __init__(self, search: Search):
         self._search = search
         self._forms: dict[int, DualForm] = {}
-        self._own = [room_of_asked(search, rival) for rival in search.rivals]
+        self._own = [search.own_capacity(state) for state in search.outsiders]
 
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
         """Cuts that a pattern violates, attacker by attacker."""
         options = self._search.options
         strong = options.own_cuts and options.subproblem == "meth1"
-        for number, rival in enumerate(self._search.rivals):
+        for number, state in enumerate(self._search.outsiders):
             # Of sliding levels the separator knows only where all cells are judged alike.
-            if strong and (rival.is_plain or len(rival.separator.sliding()[0]) == 0):
-                yield rival.separator.cuts(hidden.astype(np.float64))
+            if strong and (state.is_plain or not state.slides):
+                yield state.cuts(hidden.astype(np.float64))
             else:
                 yield self._by_form(number, hidden)
+        insiders = self._search.insiders
+        if insiders is not None:
+            yield insiders.cuts(hidden.astype(np.float64), insiders.missed(self._search, hidden))
 
     def _by_form(self, number: int, hidden: Booleans) -> Cuts:
         problem = self._search.problem
@@ -98,15 +93,15 @@ class Subproblems:
 
     def _charge(self, number: int, cell: int, side: int, g: Floats) -> Floats:
         """What each cell can contribute to the asked cell's movement, given multipliers."""
-        separator = self._search.rivals[number].separator
+        separator = self._search.states[number].separator
         # Any multipliers are valid; those without rounding make cleaner cuts.
         near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-        d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < 1e-7, near, g))
+        d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < SOLVER, near, g))
         d[cell] += side
         d[np.abs(d) < 1e-11] = 0.0
-        room = np.where(d > 0, separator.up, separator.down)
-        room[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
-        return charges(d, room)
+        capacity = np.where(d > 0, separator.up, separator.down)
+        capacity[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
+        return charges(d, capacity)
 
     def _rows(self, charge: Floats, hidden: Booleans) -> list[SparseRow]:
         """The cut `charge y >= 1` over the secondary cells, or what strengthens it."""
@@ -124,18 +119,18 @@ class Subproblems:
     def _exposed(self, number: int, hidden: Booleans) -> Iterator[Exposed]:
         """Levels that an attacker comes too close to, and why."""
         search = self._search
-        rival = search.rivals[number]
-        attack = search.attack(rival, hidden)
-        asked = rival.separator.requests()
-        reaches = attack.reach(search.ask(rival, asked, hidden))
+        state = search.states[number]
+        attack = search.attack(state, hidden)
+        asked = state.separator.requests()
+        reaches = attack.reach(search.ask(state, asked, hidden))
         for at in np.flatnonzero(~reaches.reached(asked)).tolist():
             cell, side, level = int(asked.cells[at]), int(asked.sides[at]), float(asked.targets[at])
             g = self._multipliers(number, hidden, cell, side, level, reaches.multipliers, at)
             if g is not None:
                 yield Exposed(cell, side, level, [(side, g)])
-        cells, levels = rival.separator.sliding()
+        cells, levels = state.separator.sliding()
         both = Requests.both_sides(cells)
-        reaches = attack.reach(search.ask(rival, both, hidden))
+        reaches = attack.reach(search.ask(state, both, hidden))
         rise, fall = reaches.amount[: len(cells)], reaches.amount[len(cells) :]
         for at in np.flatnonzero(rise + fall < levels * (1 - TOLERANCE)).tolist():
             cell, level = int(cells[at]), float(levels[at])
@@ -167,15 +162,15 @@ class Subproblems:
         if form == "meth1":
             return np.asarray(proven[[place]].toarray()[0])
         if number not in self._forms:
-            rival = self._search.rivals[number]
-            self._forms[number] = DualForm(self._search, rival, self._own[number], form)
+            state = self._search.states[number]
+            self._forms[number] = DualForm(self._search, state, self._own[number], form)
         return self._forms[number].multipliers(hidden, cell, side, level)
 
 
 class DualForm:
-    """The dual subproblems (19) and (21) of paper 004 for one attacker; persistent.
+    """The dual subproblems [BaenaCastroFrangioni2020, (19) and (21)] for one attacker; persistent.
 
-    With U and D the room of the cells in units of the level, and side the wanted direction:
+    With U and D the capacities of the cells in units of the level, and side the wanted direction:
 
         max  m - sum over suppressed cells of (U p + D q)
         subject to  A'g + p - q = side * m * e_s,   p, q, m >= 0.
@@ -185,19 +180,19 @@ class DualForm:
     """
 
     def __init__(
-        self, search: Search, rival: Rival, own: tuple[Floats, Floats], form: Subproblem
+        self, search: Search, state: AttackerState, own: tuple[Floats, Floats], form: Subproblem
     ) -> None:
         """Prepare the model.
 
         Args:
             search: The run.
-            rival: Whose room counts.
+            state: Whose capacities count.
             own: How far cells may rise and fall while they themselves are asked.
             form: `meth2` to `meth5`.
         """
         self._form = form
         self._own = own
-        separator, structure = rival.separator, search.structure
+        separator, structure = state.separator, search.structure
         self._up, self._down = separator.up, separator.down
         moves = ((self._up > 0) | (self._down > 0)) & search.secondary
         self._cells = np.flatnonzero(moves | search.sensitive)
@@ -235,7 +230,7 @@ class DualForm:
         self._model = HighsModel(
             matrix, row_lower=row_lower, row_upper=row_upper, lower=lower, upper=upper
         )
-        self._model.set_option("primal_feasibility_tolerance", 1e-9)
+        self._model.set_option("primal_feasibility_tolerance", SOLVER_EXACT)
 
     def multipliers(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats | None:
         """Row multipliers that show a cell exposed; None where the solver finds none."""
@@ -248,7 +243,7 @@ class DualForm:
             point = self._solve(gradient)
         finally:
             self._model.set_bounds(one, np.zeros(1), np.zeros(1))
-        if point is None or point[asked] <= 1e-9 * np.abs(point).max():
+        if point is None or point[asked] <= ROUNDING_NOISE * np.abs(point).max():
             return None
         g = np.zeros(self._relations)
         g[self._rows] = point[: len(self._rows)] / point[asked]
@@ -258,9 +253,9 @@ class DualForm:
         """The objective's coefficients but for the level's multiplier, which is measured by it."""
         up, down = np.where(hidden, self._up, 0.0), np.where(hidden, self._down, 0.0)
         (up if side > 0 else down)[cell] = self._own[0 if side > 0 else 1][cell]
-        room = np.concatenate([up[self._cells], down[self._cells]]) / level
+        capacity = np.concatenate([up[self._cells], down[self._cells]]) / level
         gradient = np.zeros(self._count)
-        gradient[self._charged] = -np.minimum(room, FAR)
+        gradient[self._charged] = -np.minimum(capacity, FAR)
         return gradient
 
     def _solve(self, gradient: Floats) -> Floats | None:

@@ -12,14 +12,14 @@ from tacit.problem import Floats
 
 _USUAL = (1e-3, 1e6)
 """Weights of which the typical one lies between these stay as they are."""
-_WHOLE = (1.0, 2.0**30)
-"""Once a pattern is known, whole weights stay as they are if it weighs between these, ..."""
+_INTEGER = (1.0, 2.0**30)
+"""Once a pattern is known, integer weights stay as they are if it weighs between these, ..."""
 _REAL = (2.0**17, 2.0**23)
 """... others if it weighs between these, or else ..."""
 _TARGET = 2.0**20
 """... it is to weigh about this."""
 _OUTGROWN = 2.0**7
-"""A pattern that weighs less than this needs another unit, unless weights are whole."""
+"""A pattern that weighs less than this needs another unit, unless weights are integers."""
 _BEYOND = 2.0**10
 """Heavier by this factor than a known pattern is as good as infinitely heavy."""
 _RANGE = 2.0**30
@@ -46,7 +46,7 @@ def unit_for_loss(loss: float, step: float) -> float:
         loss: What it weighs, sensitive cells aside.
         step: The step of the weights, see `step_of`.
     """
-    least, most = _WHOLE if step >= 2.0**-10 else _REAL
+    least, most = _INTEGER if step >= 2.0**-10 else _REAL
     return 1.0 if least <= loss <= most else power_of_two(loss / _TARGET)
 
 
@@ -69,7 +69,7 @@ def typical(weight: Floats) -> float:
 def step_of(weight: Floats) -> float:
     """What the weights of any two patterns differ by at least, if they differ; 0 if not known.
 
-    It is a power of two of which all weights are multiples: 1 for odd whole numbers.
+    It is a power of two of which all weights are multiples: 1 for odd integers.
 
     >>> step_of(np.array([3.0, 5.0])), step_of(np.array([0.5, 0.75])), step_of(np.array([0.1]))
     (1.0, 0.25, 0.0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.attack.cuts import Separator
-from tacit.attack.reach import TOLERANCE, Requests
+from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, Requests
 from tacit.attack.shrink import Structure
 from tacit.problem import Booleans, Floats, Integers
 
@@ -26,10 +26,11 @@ class Witness(NamedTuple):
 
 
 class Witnesses:
-    """For each cell and side the last deviation that was seen to reach far enough.
+    """For each request the last deviation that was seen to reach far enough.
 
-    Each is checked when it comes in: relations, bounds and how far the cell moves. From then on
-    it matters only which cells move.
+    Requests are told apart by cell, side and the list of limits that they have. Each deviation is
+    checked when it comes in: relations, bounds, limits and how far the cell moves. From then on it
+    matters only which cells move.
     """
 
     def __init__(self, structure: Structure, separator: Separator):
@@ -37,27 +38,28 @@ class Witnesses:
         self._row, self._data = columns.indices, columns.data
         self._start, self._length = columns.indptr[:-1], np.diff(columns.indptr)
         self._up, self._down = separator.up, separator.down
-        self._moving: dict[tuple[int, int], Witness] = {}
+        self._moving: dict[tuple[int, int, int], Witness] = {}
         self._table: _Table | None = None
 
-    def remember(self, cell: int, side: int, target: float, cells: Integers, x: Floats) -> bool:
+    def remember(self, requests: Requests, number: int, cells: Integers, x: Floats) -> bool:
         """Take note of a deviation, unless it misses the target or does not hold.
 
         Args:
-            cell: The asked cell.
-            side: 1 to rise, -1 to fall.
-            target: How far it is to move.
+            requests: Cells, sides and targets.
+            number: Which of the requests it is about.
             cells: The cells that move.
             x: How far each of them moves.
         """
+        cell, side = int(requests.cells[number]), int(requests.sides[number])
         moved = side * float(x[cells == cell].sum())
+        target = float(requests.targets[number])
         if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
             return False
-        if not self._has_room(cells, x):
+        if not self._fits(cells, x) or not _is_within(requests.limited(number), cells, x):
             return False
         if not self._adds_up(cells, x):
             return False
-        self._moving[cell, side] = Witness(moved, cells, x)
+        self._moving[cell, side, list_of(requests, number)] = Witness(moved, cells, x)
         self._table = None
         return True
 
@@ -71,9 +73,9 @@ class Witnesses:
         off = np.abs(np.bincount(row, term))
         return bool((off <= TOLERANCE * np.bincount(row, np.abs(term))).all())
 
-    def _has_room(self, cells: Integers, x: Floats) -> bool:
-        room = np.where(x > 0, self._up[cells], self._down[cells])
-        return bool((np.abs(x) <= room * (1 + TOLERANCE)).all())
+    def _fits(self, cells: Integers, x: Floats) -> bool:
+        capacity = np.where(x > 0, self._up[cells], self._down[cells])
+        return bool((np.abs(x) <= capacity * (1 + TOLERANCE)).all())
 
     def spread(
         self, requests: Requests, still_open: Booleans, cells: Integers, x: Floats
@@ -90,28 +92,31 @@ class Witnesses:
         full = np.zeros(len(self._up))
         for direction in (1.0, -1.0):
             turned = direction * x
-            room = np.where(turned > 0, self._up[cells], self._down[cells]) / np.abs(turned)
-            stretch = float(room.min(initial=np.inf))
+            capacity = np.where(turned > 0, self._up[cells], self._down[cells]) / np.abs(turned)
+            stretch = float(capacity.min(initial=np.inf))
             if not 0 < stretch < np.inf:
                 continue
             full[cells] = stretch * turned
-            reaching = requests.sides * full[requests.cells] >= requests.targets
-            for number in np.flatnonzero(still_open & reaching & ~met).tolist():
-                met[number] = self.remember(
-                    int(requests.cells[number]),
-                    int(requests.sides[number]),
-                    float(requests.targets[number]),
-                    cells,
-                    full[cells],
-                )
+            moved = requests.sides * full[requests.cells]
+            for number in np.flatnonzero(still_open & (moved >= requests.targets) & ~met).tolist():
+                # No further than asked: limits are met more easily.
+                short = 1.0
+                if list_of(requests, number) >= 0:
+                    short = float(requests.targets[number] / moved[number])
+                met[number] = self.remember(requests, number, cells, short * full[cells])
         return met
 
-    def moving(self, cell: int, side: int, target: float, hidden: Booleans) -> Integers | None:
-        """Suppressed cells that move in a deviation that reaches the target, if one is known."""
-        found = self._moving.get((cell, side))
-        if found is None or found.moved < target * (1 - TOLERANCE):
+    def find(self, requests: Requests, number: int, hidden: Booleans) -> Witness | None:
+        """A deviation of suppressed cells that reaches the target of a request, if one is known."""
+        key = (
+            int(requests.cells[number]),
+            int(requests.sides[number]),
+            list_of(requests, number),
+        )
+        found = self._moving.get(key)
+        if found is None or found.moved < requests.targets[number] * (1 - TOLERANCE):
             return None
-        return found.cells if hidden[found.cells].all() else None
+        return found if hidden[found.cells].all() else None
 
     def show(self, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests are known to be met by a pattern.
@@ -134,19 +139,45 @@ class Witnesses:
 class _Table:
     """The witnesses of a moment as arrays, to answer many requests at once."""
 
-    def __init__(self, moving: dict[tuple[int, int], Witness], cell_count: int):
-        cells, sides = np.array(list(moving), np.int64).T
-        self._number = np.full((2, cell_count), -1, np.int64)
-        self._number[(sides < 0).astype(np.int64), cells] = np.arange(len(moving))
-        self._moved = np.array([each.moved for each in moving.values()])
-        self._cells = np.concatenate([each.cells for each in moving.values()])
+    def __init__(self, moving: dict[tuple[int, int, int], Witness], cell_count: int):
+        self._cell_count = cell_count
+        cells, sides, lists = np.array(list(moving), np.int64).T
+        code = self._codes(cells, sides, lists)
+        order = np.argsort(code)
+        self._code = code[order]
+        found = [list(moving.values())[number] for number in order.tolist()]
+        self._moved = np.array([each.moved for each in found])
+        self._cells = np.concatenate([each.cells for each in found])
         # No witness is empty: the asked cell moves.
-        lengths = [len(each.cells) for each in moving.values()]
+        lengths = [len(each.cells) for each in found]
         self._starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+
+    def _codes(self, cells: Integers, sides: Integers, lists: Integers) -> Integers:
+        """A number for each combination of cell, side and list of limits."""
+        return ((lists + 1) * 2 + (sides < 0)) * self._cell_count + cells
 
     def show(self, requests: Requests, hidden: Booleans) -> Booleans:
         """Which requests are met by a deviation in which only suppressed cells move."""
+        lists = np.full(len(requests), -1, np.int64)
+        if requests.limits is not None:
+            lists = requests.limits.chosen
         within = np.logical_and.reduceat(hidden[self._cells], self._starts)
-        number = self._number[(requests.sides < 0).astype(np.int64), requests.cells]
+        code = self._codes(requests.cells, requests.sides, lists)
+        number = np.minimum(np.searchsorted(self._code, code), len(self._code) - 1)
         far = self._moved[number] >= requests.targets * (1 - TOLERANCE)
-        return np.asarray((number >= 0) & within[number] & far)
+        return np.asarray((self._code[number] == code) & within[number] & far)
+
+
+def list_of(requests: Requests, number: int) -> int:
+    """The list of limits that a request has, -1 for none."""
+    return -1 if requests.limits is None else int(requests.limits.chosen[number])
+
+
+def _is_within(limited: Limited, cells: Integers, x: Floats) -> bool:
+    """Does a deviation move limited cells no further than they may?"""
+    if limited is NOTHING_LIMITED:
+        return True
+    inside, place = np.isin(cells, limited[0]), np.searchsorted(limited[0], cells)
+    moved, place = x[inside], place[inside]
+    capacity = np.where(moved > 0, limited[1][place], limited[2][place])
+    return bool((np.abs(moved) <= capacity * (1 + TOLERANCE)).all())

@@ -1,0 +1,1 @@
+"""Construction and improvement of adjusted tables."""

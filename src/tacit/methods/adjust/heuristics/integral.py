@@ -1,0 +1,106 @@
+"""Whole numbers near deviations that are not: only what has decimals is looked at again.
+
+The vertices of linear models on tables are integers more often than not. Where they are
+not, few cells have decimals, and their neighbours in integers are a small model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs_mip import HighsMip
+from tacit.tolerances import INTEGRAL
+
+if TYPE_CHECKING:
+    from tacit.methods.adjust.model import Adjustment
+
+
+def made_integral(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
+    """Deviations in integers close to others, with the same senses.
+
+    First only cells with decimals go to one of their two neighbours, then all cells of their
+    relations may, and at last all cells may move by one more.
+
+    Args:
+        model: The adjustment problem, with limits and levels in integers.
+        z: Deviations that meet them.
+        seconds: Time for all attempts.
+        seed: For the solver.
+
+    Returns:
+        The cheapest that were found; None without any.
+    """
+    near = np.rint(z)
+    # No noise is as large as a half.
+    loose = np.abs(z - near) > min(INTEGRAL * max(model.unit, 1.0), 0.1)
+    share = seconds / 3
+    if (model.A @ np.where(loose, 0.0, near)).any() and not loose.any():
+        loose = _cells_of(model, np.asarray(model.A @ near) != 0)
+    found = _attempt(model, z, loose, 0.0, share, seed)
+    if found is None:
+        loose = _cells_of(model, np.asarray(abs(model.A) @ loose.astype(float)) > 0)
+        found = _attempt(model, z, loose, 0.0, share, seed)
+    if found is None:
+        found = _attempt(model, z, np.ones(model.size, bool), 1.0, share, seed)
+    return found
+
+
+def _cells_of(model: Adjustment, relations: Booleans) -> Booleans:
+    """The cells of some relations."""
+    return np.asarray(abs(model.A).T @ relations.astype(float)) > 0
+
+
+def _attempt(
+    model: Adjustment, z: Floats, loose: Booleans, reach: float, seconds: float, seed: int
+) -> Floats | None:
+    """The cheapest integral deviations with all other cells rounded; None if not found."""
+    low, high = model.limits(model.senses(z))
+    free = np.flatnonzero(loose)
+    integral = np.clip(np.rint(z), low, high)
+    least = np.maximum(np.floor(z[free] + INTEGRAL) - reach, low[free])
+    most = np.minimum(np.ceil(z[free] - INTEGRAL) + reach, high[free])
+    most = np.maximum(least, most)
+    part = sparse.csr_array(model.columns[:, free])
+    rows = np.flatnonzero(np.diff(part.indptr) > 0)
+    integral[free] = 0.0
+    rest = np.asarray(model.A @ integral)
+    untouched = np.ones(len(rest), bool)
+    untouched[rows] = False
+    if rest[untouched].any():
+        return None
+    if len(free) == 0:
+        return integral
+    cost = model.weight[free]
+    if model.norm == "l2":
+        cost = cost * np.maximum(2 * np.abs(z[free]), 1.0)
+    usual = float(np.median(cost[cost > 0])) if (cost > 0).any() else 1.0
+    # Split by sign, shifted to start at nothing, so that numbers stay small.
+    up_low, up_high = np.maximum(least, 0.0), np.maximum(most, 0.0)
+    down_low, down_high = np.maximum(-most, 0.0), np.maximum(-least, 0.0)
+    part = sparse.csr_array(part[rows])
+    target = -rest[rows] - part @ (up_low - down_low)
+    try:
+        mip = HighsMip(
+            sparse.csr_array(sparse.hstack([part, -part])),
+            row_lower=target,
+            row_upper=target,
+            lower=np.zeros(2 * len(free)),
+            upper=np.concatenate([up_high - up_low, down_high - down_low]),
+            # What rounding costs is little; solvers must not lose their way over it.
+            cost=np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
+            whole=np.ones(2 * len(free), bool),
+            seed=seed,
+        )
+        found = mip.minimise(seconds=seconds, gap=1e-4)
+    except SolverError:
+        return None
+    if found.x is None:
+        return None
+    step = np.rint(found.x)
+    integral[free] = up_low - down_low + step[: len(free)] - step[len(free) :]
+    return integral

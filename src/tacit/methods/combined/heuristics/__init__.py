@@ -1,0 +1,1 @@
+"""Solutions of combined suppression from patterns."""

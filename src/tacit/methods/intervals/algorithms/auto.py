@@ -1,0 +1,29 @@
+"""`auto`: cuts on the way from the relaxation's optimum to a point inside, which moves outwards."""
+
+from __future__ import annotations
+
+from tacit.methods.intervals.cuts import Master
+from tacit.methods.intervals.heuristics.surroundings import Surroundings
+from tacit.methods.intervals.model import Search
+
+
+def run(search: Search) -> None:
+    """Cut until the optimum is safe, or close enough to a point that is."""
+    surroundings = Surroundings(search)
+    surroundings.first()
+    master = Master(search)
+    while not search.should_stop():
+        search.iterations += 1
+        search.raise_bound(master.minimise())
+        search.vertex = master.x
+        if search.should_stop():
+            return
+        found, best = surroundings.approach(master.x, search.model.objective)
+        added = master.add(found.rows, found.right)
+        for point in (best, surroundings.inside):
+            if point is not None:
+                search.offer(point)
+        if added == 0 or found.walked == 0:
+            search.confirm()
+            search.raise_bound(master.minimise())
+            return

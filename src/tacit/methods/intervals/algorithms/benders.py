@@ -1,0 +1,26 @@
+"""`benders`: cuts at the relaxation's optimum [CastroVia2016, section 4]."""
+
+from __future__ import annotations
+
+from tacit.methods.intervals.cuts import Master
+from tacit.methods.intervals.heuristics.surroundings import Surroundings
+from tacit.methods.intervals.model import Search
+
+
+def run(search: Search) -> None:
+    """Cut until the optimum is safe."""
+    surroundings = Surroundings(search)
+    surroundings.first()
+    master = Master(search, purges=False)
+    while not search.should_stop():
+        search.iterations += 1
+        search.raise_bound(master.minimise())
+        search.vertex = master.x
+        if search.should_stop():
+            return
+        found = surroundings.separation.approach(master.x)
+        added = master.add(found.rows, found.right)
+        if added == 0 or found.walked == 0:
+            search.offer(master.x)
+            search.confirm()
+            return

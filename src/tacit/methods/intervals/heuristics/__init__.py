@@ -1,0 +1,1 @@
+"""Safe intervals around a point, and fewer of them at the same cost."""

@@ -1,0 +1,96 @@
+"""Safe points around a point: how safe intervals are made, from the first on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tacit.methods.intervals.cuts import Found, Separation
+from tacit.methods.intervals.heuristics.repair import Repair
+from tacit.methods.intervals.model import Search
+from tacit.problem import Floats
+
+_PULL = 0.5
+"""The share of the way that the point inside follows the best point of a round."""
+_SHORTEST_REST, _LONGEST_REST = 2, 8
+"""Rounds from one time that linear programmes make a point safe to the next."""
+_WIDER = 1.2
+"""How much wider than a safe point the first point inside is."""
+
+
+class Surroundings:
+    """A point inside, and what is found on the way to it.
+
+    Attributes:
+        inside: A point that is safe and has slack; None without one.
+        separation: Finds cuts.
+    """
+
+    def __init__(self, search: Search):
+        self._search = search
+        self._model = search.model
+        self._repairs = [Repair(search.model, state) for state in search.model.states]
+        self.separation = Separation(search.model, search.out_of_time)
+        self.inside: Floats | None = None
+        self._rest = _SHORTEST_REST
+        self._next_repair = 0
+
+    def first(self) -> bool:
+        """Offer a first safe point, and have a point inside; False if time was too short."""
+        search, model = self._search, self._model
+        point = model.least_point()
+        targets = [float(state.targets(point).max(initial=0.0)) for state in model.states]
+        # In a network no deviation needs more than the level that it is for.
+        wide = np.minimum(model.upper, max(targets, default=0.0))
+        wide = np.maximum(wide, point)
+        wide[model.cell_ends :] = point[model.cell_ends :]
+        safe = self._repaired(self.separation.approach(point, wide))
+        if safe is None:
+            return False
+        search.offer(safe)
+        inside = np.minimum(_WIDER * safe, np.maximum(model.upper, safe))
+        network = np.repeat(model.structure.in_network, 2)
+        inside[: model.cell_ends][network] = 0.5 * (wide + safe)[: model.cell_ends][network]
+        inside[model.cell_ends :] = safe[model.cell_ends :]
+        self.inside = inside
+        return True
+
+    def approach(
+        self, point: Floats, cost: Callable[[Floats], float]
+    ) -> tuple[Found, Floats | None]:
+        """Cuts on the way from a point inside, and the cheapest safe point on it.
+
+        The point inside follows that point. Both are safe up to rounding.
+        """
+        found = self.separation.approach(point, self.inside)
+        if self.inside is None:
+            return found, point if found.walked == 0 else None
+        best = min(self._safe_points(point, self.inside, found), key=cost)
+        self.inside = self.inside + _PULL * (best - self.inside)
+        return found, best
+
+    def _safe_points(self, point: Floats, inside: Floats, found: Found) -> list[Floats]:
+        points = [point + found.walked * (inside - point)]
+        if found.walked == 0:
+            return points
+        now = self._search.iterations
+        is_costly = any(len(missed) for missed in found.missed)
+        if is_costly and now < self._next_repair:
+            return points
+        repaired = self._repaired(found)
+        if repaired is not None:
+            points.append(repaired)
+            # Linear programmes take their time: the less they help, the longer they rest.
+            helps = self._model.objective(repaired) < self._search.cutoff
+            self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
+            self._next_repair = now + self._rest
+        return points
+
+    def _repaired(self, found: Found) -> Floats | None:
+        """What the walk left open, opened at the least cost."""
+        point: Floats | None = found.repaired
+        for repair, missed in zip(self._repairs, found.missed, strict=True):
+            if point is not None and len(missed):
+                point = repair.repair(point, missed, self._search.out_of_time)
+        return point

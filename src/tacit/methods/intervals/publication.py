@@ -1,0 +1,270 @@
+"""From the table as it was given to a search, and from safe slacks to what is published.
+
+Equal cells are merged before the search. What it finds is told of the cells as they were given,
+and so is what stands in its way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.reach import TOLERANCE
+from tacit.clock import Clock
+from tacit.methods.engine import turns
+from tacit.methods.engine.driver import Result, audited, refuted
+from tacit.methods.intervals.ends import outward
+from tacit.methods.intervals.heuristics.fewest import fewest
+from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
+from tacit.outcome import Intervals, StopReason
+from tacit.problem import Booleans, Floats, Problem
+from tacit.reductions.equal_cells import EqualCells
+
+if TYPE_CHECKING:
+    from tacit.attack.audit import Audit
+
+_LEAST_GRACE = 0.5
+"""Seconds that an audit may go beyond the time limit, however short that is."""
+_WIDER = 1e-7
+"""Ends that an audit finds too close by rounding are moved by this share of their slacks."""
+
+
+def merged_cells(
+    problem: Problem,
+    attackers: Sequence[Attacker],
+    apart: Booleans,
+    agreeing: Sequence[Floats] = (),
+) -> EqualCells:
+    """The problem with equal cells merged.
+
+    Args:
+        problem: The table as it was given.
+        attackers: Who attacks; see `EqualCells.of`.
+        apart: Cells that stay cells of their own.
+        agreeing: Columns that must be the same for all cells that are merged. So must values,
+            which may differ a little in tables that were rounded.
+
+    Raises:
+        InputError: An attacker holds for certain what is not so.
+    """
+    for attacker in attackers:
+        # Errors speak of cells as they were given.
+        attacker.learn(problem, Knowledge(*_bounds(problem)))
+    found = EqualCells.of(problem, attackers=attackers, apart=apart)
+    differ = np.zeros(found.problem.cell_count, bool)
+    for column in (problem.value, *agreeing):
+        differ |= found.largest(column) != found.smallest(column)
+    if differ.any():
+        found = EqualCells.of(problem, attackers=attackers, apart=apart | differ[found.group])
+    return found
+
+
+def merged_ends(cells: EqualCells, weight: Floats) -> Floats:
+    """What the weights of ends add up to."""
+    return interleaved(cells.sum(weight[0::2]), cells.sum(weight[1::2]))
+
+
+def _bounds(problem: Problem) -> tuple[Floats, Floats]:
+    """How far bounds lie above and below the values."""
+    above, below = problem.upper - problem.value, problem.value - problem.lower
+    return np.maximum(above, 0.0), np.maximum(below, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """The table as it was given, and what a search over merged cells says about it.
+
+    Attributes:
+        cells: How equal cells were merged.
+        model_of: The intervals problem for cells that are merged in some way.
+        weight: What a unit of each end costs, of all cells.
+        suppress_weight: What it costs besides not to publish a cell exactly.
+        attackers: Who attacks; a reader where there are none.
+    """
+
+    cells: EqualCells
+    model_of: Callable[[EqualCells], IntervalsModel]
+    weight: Floats
+    suppress_weight: Floats
+    attackers: Sequence[Attacker]
+
+    @property
+    def problem(self) -> Problem:
+        """The table as it was given."""
+        return self.cells.whole
+
+    def obstacles(self, search: Search) -> list[str]:
+        """Why the table cannot be protected even with the widest intervals; empty if it can."""
+        model = search.model
+        began = search.seconds
+        slacks = model.least_point()
+        told = _out_of_reach(search, model, slacks)
+        if not told and np.isfinite(slacks).all():
+            search.fallback = slacks
+        # Until a point has been looked at: an audit asks as much.
+        search.look_seconds = search.seconds - began
+        search.keep_time()
+        if told and not self.cells.is_identity:
+            # Reasons speak of cells and relations as they were given.
+            plain = self.model_of(EqualCells.none(self.problem))
+            told = _out_of_reach(search, plain, plain.least_point()) or told
+        return told
+
+    def result(self, search: Search) -> Result | None:
+        """What a search that is over hands over, within the time that was kept for it."""
+        self._last_look(search)
+        if search.best is None:
+            return None
+        self._close(search)
+        search.observer.on_phase("tightening and audit")
+        search.keep_time(for_audit_only=True)
+        ends = search.best[: search.model.cell_ends]
+        with search.clock:
+            ends = search.tightened(ends)
+        objective = max(self._cost(search, self._found(search, ends)), search.bound)
+        solution, checked, left_out = self._published(search, ends)
+        if solution is None:
+            return None
+        return Result(
+            solution,
+            objective,
+            checked,
+            published_objective=max(self._cost(search, solution), objective),
+            left_out=left_out,
+        )
+
+    def _last_look(self, search: Search) -> None:
+        """Look at what was offered last, while there is time; else take what is safe but wide."""
+        search.keep_time(for_audit_only=True)
+        with search.clock:
+            search.confirm()
+            if search.best is not None and search.fallback is not None:
+                # A search that ended early may have found nothing better.
+                search.offer(search.fallback)
+                search.confirm()
+        if search.best is None and search.fallback is not None:
+            search.take(search.fallback)
+
+    def _close(self, search: Search) -> None:
+        """Close intervals that are not needed, while there is time."""
+        search.keep_time()
+        try:
+            with search.clock:
+                fewest(search)
+        except KeyboardInterrupt:
+            search.stop(StopReason.USER)
+
+    def _published(
+        self, search: Search, ends: Floats
+    ) -> tuple[Intervals | None, Audit | None, tuple[int, ...]]:
+        """What is published, audited; nothing where time did not suffice for the audit."""
+        model, base = search.model, search.options.base
+        checked: Audit | None = None
+        for turn in range(3):
+            found = self._found(search, ends)
+            kept = self._untold(search, found) | self._points(found)
+            # Rounding may have taken what a level needs: further attempts give it back.
+            solution = outward(found, base, kept, strictly=turn > 0) if base else found
+            with Clock(_time_for_audit(search)):
+                checked = self._audit(solution)
+            if checked is None or checked.unchecked:
+                search.stop(StopReason.TIME)
+                return None, None, ()
+            if not checked.safe and not search.is_confirmed:
+                return None, None, ()
+            if checked.safe:
+                return solution, checked, tuple(np.flatnonzero(kept).tolist())
+            ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
+        assert checked is not None
+        raise refuted(self.problem, "intervals", checked)
+
+    def _audit(self, solution: Intervals) -> Audit:
+        return audited(self.problem, solution, list(self.attackers) or [Attacker.external()])
+
+    def _found(self, search: Search, ends: Floats) -> Intervals:
+        """The intervals with these slacks around the true values."""
+        problem, known = self.problem, search.model.knowledge(ends)
+        up, down = known.up[self.cells.group], known.down[self.cells.group]
+        upper, lower = problem.value + up, problem.value - down
+        # Rounding must not take anything away.
+        upper = np.where(upper - problem.value < up, np.nextafter(upper, np.inf), upper)
+        lower = np.where(problem.value - lower < down, np.nextafter(lower, -np.inf), lower)
+        return Intervals(np.maximum(lower, problem.lower), np.minimum(upper, problem.upper))
+
+    def _untold(self, search: Search, found: Intervals) -> Booleans:
+        """Cells that are not published: withheld, or no closer than everybody knew before."""
+        problem = self.problem
+        spread = found.lower < found.upper
+        known = (found.lower <= problem.lower) & (found.upper >= problem.upper)
+        return np.asarray((spread & known) | search.model.is_withheld[0::2][self.cells.group])
+
+    def _points(self, solution: Intervals) -> Booleans:
+        """Sensitive cells without a level, whose interval is a point: not published."""
+        return np.asarray(self.problem.is_sensitive & (solution.lower >= solution.upper))
+
+    def _cost(self, search: Search, solution: Intervals) -> float:
+        """What published intervals cost; nobody pays for slack beyond the bounds."""
+        problem = self.problem
+        free = search.model.is_free.reshape(-1, 2)[self.cells.group].ravel()
+        slacks = interleaved(
+            np.minimum(solution.upper, problem.upper) - problem.value,
+            problem.value - np.maximum(solution.lower, problem.lower),
+        )
+        paid = free & (self.weight > 0)
+        hidden = (solution.upper > solution.lower) | problem.is_sensitive
+        return float(self.weight[paid] @ slacks[paid] + self.suppress_weight[hidden].sum())
+
+
+def _time_for_audit(search: Search) -> float:
+    limit = search.options.time_limit
+    grace = max(turns.INTERVALS_AUDIT_GRACE * limit, _LEAST_GRACE)
+    return max(0.0, limit + grace - search.seconds)
+
+
+def _out_of_reach(search: Search, model: IntervalsModel, slacks: Floats) -> list[str]:
+    """Cells with levels that even the widest intervals miss, and why.
+
+    The slacks are opened, in place, for tables that show the others to be within reach.
+    """
+    told: list[str] = []
+    for state in model.states:
+        cells, shares, is_known = model.judged(
+            state, model.widest(), slacks, progress=lambda _: search.observer.should_stop()
+        )
+        if not is_known.all():
+            slacks[:] = np.inf
+        # What could not be looked at in time is not called impossible.
+        short = is_known & (shares < 1 - TOLERANCE)
+        names = np.array(["upper", "lower", "sliding"])
+        for at in np.flatnonzero(short.any(0)).tolist():
+            cell, levels = int(cells[at]), " and ".join(names[short[:, at]])
+            told.append(
+                f"{model.problem.name_cell(cell)} cannot be protected against "
+                f"{state.attacker.name} attackers: {_reason(model, cell, levels)}"
+            )
+    return told
+
+
+def _reason(model: IntervalsModel, cell: int, levels: str) -> str:
+    columns = model.structure.columns
+    useful = model.is_free_cell | model.is_withheld[0::2]
+    if not useful[cell]:
+        barred = not model.may_open[cell] and not model.problem.must_publish[cell]
+        why = "as it is, for 'allowed' leaves it out" if barred else "or cannot vary"
+        return f"it must be published {why}, so that its {levels} level is out of reach"
+    count = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
+    rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
+    alone = rows[count[rows] < 2].tolist()
+    if alone:
+        return (
+            f"every other cell of relation {alone[0]} is published as it is or cannot vary, so "
+            f"that its {levels} level is out of reach"
+        )
+    return (
+        "the bounds of the cells that may become intervals leave too little slack for its "
+        f"{levels} level"
+    )

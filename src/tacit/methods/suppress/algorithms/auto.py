@@ -1,0 +1,227 @@
+"""`auto`: what measures best for the table at hand.
+
+A large table that is no network is first protected module by module; one that is too large for the
+relaxation, too, ends there. All others: tighten the root, improve the pattern, solve integer master
+problems as long as they are easy, then branch, first in small trees.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.methods.engine import turns
+from tacit.methods.engine.integer_master import IntegerMaster
+from tacit.methods.suppress.cuts import Master, Root, is_too_large
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
+from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.heuristics.repair import Repair
+from tacit.methods.suppress.model import Search
+from tacit.problem import Booleans, Floats
+from tacit.solver.mip import WholeSolution
+from tacit.tolerances import VIOLATED
+
+_TRIES = 40
+"""Changes of the first pattern that are tried once the root is tight."""
+_MASTER_SECONDS = 2.0
+"""What an integer master problem may take at least."""
+_SMALL_TREE = 0.6
+"""A tree is small if it has fewer columns than this share of those that are not fixed."""
+_CEILINGS = (1.0, 0.3)
+"""How capacities are cut off while cuts are sought; each finds others."""
+_MOST_ROWS = 3000
+"""Up to so many cuts are all given to the first master problem, otherwise those at work."""
+_TRIES_EACH_ROUND = 1
+"""Changes of the best pattern that are tried after each round."""
+_ROUGHLY = 0.1
+"""The share of the open gap to which a master problem is solved."""
+_REPAIRS = 2
+"""Patterns that are made safe in one round: the last ones, which are the lightest."""
+
+
+def run(search: Search) -> None:
+    """Pattern, root, rounds and tree, as far as the size of the table and the time allow."""
+    constructor = Constructor(search)
+    _first_pattern_by_size(search, constructor)
+    if search.should_stop():
+        return
+    if is_too_large(search):
+        search.leave_gap()
+        return
+    search.observer.on_phase("relaxation")
+    master = Master(search)
+    root = Root(search, master, constructor)
+    limit = search.options.time_limit
+    root.run(seconds=turns.SUPPRESS_ROOT * limit)
+    search.observer.on_phase("improvement")
+    neighbourhoods = Neighbourhoods(search, constructor)
+    neighbourhoods.improve(
+        master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
+    )
+    rounds = Rounds(search, master, constructor, neighbourhoods)
+    seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
+    if not search.should_stop() and not rounds.run(seconds=seconds):
+        _branch(search, master, root, constructor)
+
+
+def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
+    from tacit.methods.suppress.algorithms.modular import protect_by_modules
+
+    # What the relaxation suggests later is worth more of the time than this first pattern.
+    limit = search.options.time_limit
+    seconds = np.inf if is_too_large(search) else turns.SUPPRESS_CLEAN_UP * limit
+    if is_large(search):
+        protect_by_modules(search, clean_up_seconds=seconds)
+    else:
+        search.observer.on_phase("first pattern")
+        first_pattern(search, constructor, clean_up_seconds=seconds)
+
+
+def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
+    """Trees over the columns that the relaxation likes, as long as they help; then over all."""
+    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
+
+    limit = search.options.time_limit
+    search.observer.on_phase("branching")
+    while not search.should_stop():
+        free = int((~master.fixed_out).sum())
+        liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
+        before = search.objective
+        if len(liked) < _SMALL_TREE * free:
+            seconds = min(turns.SUPPRESS_SMALL_TREE * limit, search.seconds_left)
+            Tree(search, master, constructor, columns=liked, seconds=seconds).run()
+        if search.should_stop():
+            return
+        if search.objective < before:
+            root.run(seconds=turns.SUPPRESS_ROOT_AGAIN * limit)
+            continue
+        Tree(search, master, constructor).run()
+        return
+
+
+def _best_columns(search: Search, master: Master) -> Booleans:
+    """Columns that the best pattern uses."""
+    if search.best is None:
+        return np.zeros(len(master.cells), bool)
+    return search.best[master.cells]
+
+
+class Rounds:
+    """Solves integer master problems until one is safe, or they become too hard.
+
+    Where the cuts describe a table well, a mixed-integer program over them is solved in a moment,
+    and its optimum is a bound for all patterns. Each pattern on the way is judged by the attackers,
+    who answer with cuts, and made safe, which gives better patterns than the relaxation alone.
+    """
+
+    def __init__(
+        self,
+        search: Search,
+        master: Master,
+        constructor: Constructor,
+        neighbourhoods: Neighbourhoods,
+    ):
+        self._search = search
+        self._master = master
+        self._neighbourhoods = neighbourhoods
+        self._repair = Repair(search, constructor)
+        self._integer_master = IntegerMaster(
+            master, np.ones(master.size, bool), search.base, search.options.seed
+        )
+        self._places = np.arange(len(master.pool))
+        if len(self._places) > _MOST_ROWS:
+            self._places = master.active
+
+    def run(self, *, seconds: float) -> bool:
+        """Go on until nothing is left to do; False if the master problems became too hard.
+
+        Args:
+            seconds: The longest time for one master problem.
+        """
+        search, master = self._search, self._master
+        too_hard = 0
+        while not search.should_stop():
+            search.iterations += 1
+            if not self._tighten():
+                return True
+            met: list[Floats] = []
+            before = search.bound, search.objective
+            # As long as much is open elsewhere, the last digits are not worth it.
+            gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
+            is_rough = gap > 0.5 * search.options.gap
+            found = self._solve(min(seconds, search.seconds_left), gap, met)
+            if found.status == "infeasible":
+                search.nothing_better()
+                return True
+            search.raise_bound(min(found.settled_bound, master.ceiling), "solver")
+            if search.should_stop():
+                return True
+            if not self._object(met) and found.status == "optimal" and not is_rough:
+                # No pattern is lighter than the one found, and nobody objects to it.
+                return True
+            moved = (search.bound, search.objective) != before
+            too_hard = too_hard + 1 if found.status != "optimal" and not moved else 0
+            if too_hard > 1:
+                return False
+            self._neighbourhoods.improve(master.full(master.y), tries=_TRIES_EACH_ROUND)
+        return True
+
+    def _tighten(self) -> bool:
+        """Solve the relaxation with what is known; False if nothing better is left."""
+        while self._master.tighten():
+            if self._search.should_stop():
+                return False
+            if not self._master.recall_violated():
+                return True
+        return False
+
+    def _solve(self, seconds: float, gap: float, met: list[Floats]) -> WholeSolution:
+        """The master problem over the cuts at work; patterns on the way are collected."""
+        search, master = self._search, self._master
+        # A row that was needed once is needed again as soon as it is gone.
+        self._places = np.union1d(self._places, master.active)
+
+        def collect(x: Floats) -> None:
+            y = np.round(x)
+            if search.weigh(master.full(y) > 0.5) < search.cutoff:
+                met.append(y)
+
+        def watch(so_far: WholeSolution) -> bool:
+            if so_far.x is not None:
+                collect(so_far.x)
+            search.raise_bound(min(so_far.bound, search.cutoff), "solver")
+            return search.should_stop()
+
+        found = self._integer_master.solve(
+            seconds=seconds,
+            gap=gap,
+            cuts=self._places,
+            start=None if search.best is None else search.best[master.cells].astype(np.float64),
+            watch=watch,
+        )
+        if found.x is not None:
+            collect(found.x)
+        return found
+
+    def _object(self, met: list[Floats]) -> int:
+        """Cut patterns off that are not safe; returns how many cuts that took."""
+        search, master = self._search, self._master
+        added = 0
+        for number, y in enumerate(reversed(met)):
+            if (master.missed(y) > VIOLATED).any():
+                added += master.recall(y)
+                continue
+            hidden = master.full(y) > 0.5
+            exposed = search.exposed(hidden)
+            if not exposed:
+                search.offer(hidden)
+                continue
+            for state, requests in exposed:
+                for ceiling in _CEILINGS:
+                    cuts = state.cuts(hidden.astype(float), requests, ceiling=ceiling)
+                    added += master.add_cuts(cuts)
+            if number < _REPAIRS:
+                self._repair.offer(hidden, master.full(master.y))
+            if search.should_stop():
+                break
+        return added

@@ -1,0 +1,183 @@
+"""`benders`: Benders' decomposition [BaenaCastroFrangioni2020, Figure 1].
+
+A master problem proposes patterns, subproblems object. Every pattern that is not safe is also
+made safe and offered, so that there is always something to return.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.integer_master import IntegerMaster
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import first_pattern
+from tacit.methods.suppress.heuristics.repair import Repair
+from tacit.methods.suppress.model import Search
+from tacit.methods.suppress.subproblems import Subproblems
+from tacit.outcome import StopReason
+from tacit.problem import Booleans
+from tacit.solver.mip import WholeSolution
+
+
+def run(search: Search) -> None:
+    """Solve the master problem and add cuts until the pattern it proposes is safe."""
+    loop = Decomposition(search)
+    while not search.should_stop():
+        answer = loop.master.solve()
+        if answer.status == "infeasible":
+            loop.exhausted()
+            return
+        if answer.hidden is None or answer.status == "stopped":
+            continue
+        if not loop.cut_off(answer.hidden):
+            return
+
+
+class Decomposition:
+    """What `benders` and `stabilized` share: a first pattern, master problem and subproblems."""
+
+    def __init__(self, search: Search):
+        self._search = search
+        constructor = Constructor(search)
+        self._repair = Repair(search, constructor)
+        first_pattern(search, constructor)
+        self.master = TrustRegionMaster(search)
+        self._subproblems = Subproblems(search)
+        # A cell that stands alone in a relation may still be needed to make up a number.
+        self._adds_bridgeless = search.options.own_cuts and len(search.singleton_rows()[0]) == 0
+
+    def cut_off(self, hidden: Booleans) -> bool:
+        """Add cuts that a pattern violates; False if it is safe. It is offered, made safe."""
+        search, relaxation = self._search, self.master.relaxation
+        added = 0
+        if self._adds_bridgeless:
+            added += relaxation.bridgeless(hidden[relaxation.cells].astype(np.float64))
+        for cuts in self._subproblems.cuts(hidden):
+            added += relaxation.add_cuts(cuts)
+        if added == 0:
+            if not search.exposed(hidden):
+                search.offer(hidden)
+                return False
+            self._ask_for_more(hidden)
+        self._repair.offer(hidden)
+        return True
+
+    def _ask_for_more(self, hidden: Booleans) -> None:
+        """Less suppression is never safer: some cell outside an unsafe pattern is needed."""
+        relaxation = self.master.relaxation
+        outside = (~hidden[relaxation.cells]).astype(np.float64)
+        relaxation.add(sparse.csr_array(outside[None, :]), np.ones(1))
+
+    def relax(self) -> None:
+        """Raise the bound by the relaxed master problem, which no region restricts."""
+        if self.master.relaxation.solve():
+            self._search.raise_bound(self.master.relaxation.objective)
+
+    def exhausted(self) -> None:
+        """No pattern is left that meets the cuts, but for regions that were left out."""
+        search = self._search
+        if search.best is None:
+            search.stop(StopReason.INFEASIBLE)
+        elif np.isfinite(self.master.explored):
+            # Otherwise the solver contradicts itself, and nothing is proven.
+            search.raise_bound(self.master.explored, "solver")
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Patterns that differ from a centre in at most so many cells."""
+
+    centre: Booleans
+    radius: int
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the master problem has to say.
+
+    Attributes:
+        status: `optimal`, `infeasible` or `stopped`.
+        hidden: The lightest pattern found; None if there is none.
+        bound: No pattern that meets the cuts (and lies in the region) weighs less.
+    """
+
+    status: str
+    hidden: Booleans | None
+    bound: float
+
+
+class TrustRegionMaster:
+    """The master problem in integers: the lightest pattern that meets all cuts so far.
+
+    On demand it is restricted to the neighbourhood of a pattern, a trust region
+    [BaenaCastroFrangioni2020, (6)], and neighbourhoods that need not be looked at again are left
+    out for good ((7)). Rows are kept between calls.
+
+    Attributes:
+        relaxation: Collects the cuts.
+        explored: No pattern in a region that was left out weighs less.
+    """
+
+    def __init__(self, search: Search):
+        self._search = search
+        self.relaxation = Master(search)
+        self.explored = np.inf
+        size = self.relaxation.size
+        self._integer_master = IntegerMaster(
+            self.relaxation, np.ones(size, bool), search.base, search.options.seed
+        )
+        # Neighbourhoods that were left out, as rows with their least values.
+        self._left_out: Rows = sparse.csr_array((0, size))
+        self._least = np.zeros(0)
+
+    def solve(self, region: Region | None = None) -> Answer:
+        """Find the lightest pattern, in a region if one is given.
+
+        Without a region the search's bound rises along the way.
+        """
+        search = self._search
+        search.iterations += 1
+        rows, lower = self._left_out, self._least
+        upper = np.full(len(lower), np.inf)
+        if region is not None:
+            row, constant = self._distance(region.centre)
+            rows = sparse.csr_array(sparse.vstack([rows, row]))
+            lower, upper = np.append(lower, -np.inf), np.append(upper, region.radius - constant)
+        best = search.best
+        found = self._integer_master.solve(
+            seconds=search.seconds_left,
+            gap=0.5 * search.options.gap,
+            cuts=np.arange(len(self.relaxation.pool)),
+            rows=rows,
+            lower=lower,
+            upper=upper,
+            start=None if best is None else best[self.relaxation.cells].astype(np.float64),
+            watch=lambda so_far: self._watch(so_far, region),
+        )
+        bound = found.settled_bound
+        if region is None and found.status != "infeasible":
+            search.raise_bound(min(bound, self.explored), "solver")
+        hidden = None if found.x is None else self.relaxation.full(found.x) > 0.5
+        return Answer(found.status, hidden, bound)
+
+    def leave_out(self, region: Region, bound: float) -> None:
+        """Never look at a region again, as nothing in it weighs less than the bound."""
+        self.explored = min(self.explored, bound)
+        row, constant = self._distance(region.centre)
+        self._left_out = sparse.csr_array(sparse.vstack([self._left_out, row]))
+        self._least = np.append(self._least, region.radius + 1 - constant)
+
+    def _watch(self, so_far: WholeSolution, region: Region | None) -> bool:
+        if region is None:
+            self._search.raise_bound(min(so_far.bound, self.explored), "solver")
+        return self._search.should_stop()
+
+    def _distance(self, centre: Booleans) -> tuple[Rows, float]:
+        """Hamming distance from a pattern as a row and a constant ((5) of the same paper)."""
+        inside = centre[self.relaxation.cells]
+        return sparse.csr_array(np.where(inside, -1.0, 1.0)[None, :]), float(inside.sum())

@@ -1,0 +1,305 @@
+"""What a search knows of each attacker: what to ask, how to answer, how to object.
+
+Contributors are many, and each knows a few cells of its own. They share one state: requests
+against them carry what the contributor knows as limits, and only those are there that a pattern
+has made worth asking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from tacit.attack.cuts import Cuts, Separator
+from tacit.attack.insider_knowledge import InsiderKnowledge
+from tacit.attack.insiders import (
+    InsiderFindings,
+    InsiderPairs,
+    face_insiders,
+    readers_requests,
+)
+from tacit.attack.knowledge import Attacker
+from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
+from tacit.clock import check_time
+from tacit.methods.suppress.witnesses import Witnesses
+from tacit.problem import Booleans, Floats, Integers, Problem
+
+if TYPE_CHECKING:
+    from tacit.methods.suppress.model import Search
+
+
+@dataclass(frozen=True, eq=False)
+class AttackerState:
+    """One attacker with the tools to answer and to stop them.
+
+    Attributes:
+        attacker: Who.
+        separator: Finds cuts against this attacker.
+        witnesses: What is known about patterns looked at before.
+        is_plain: Does the attacker know the same of a cell whichever cell is attacked?
+        closed: Cells of which the attacker knows more than the first attacker does.
+        lately: Requests that were missed lately, the last ones first.
+    """
+
+    attacker: Attacker
+    separator: Separator
+    witnesses: Witnesses
+    is_plain: bool
+    closed: Booleans
+    lately: list[int] = field(default_factory=list)
+
+    @property
+    def slides(self) -> bool:
+        """Are there sliding levels against this attacker?"""
+        return len(self.separator.sliding()[0]) > 0
+
+    def requests(self) -> Requests:
+        """What must be out of reach of this attacker, but for sliding levels."""
+        return self.separator.requests()
+
+    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
+        """Violated cuts for a suppression vector; see `Separator.cuts`.
+
+        Args:
+            y: How far each cell is suppressed, from 0 to 1.
+            requests: What was missed. A sliding level may be shared out in any way, and what was
+                missed is only one of them: with sliding levels all are looked at.
+            ceiling: As for the separator.
+        """
+        return self.separator.cuts(y, None if self.slides else requests, ceiling=ceiling)
+
+    def name(self, requests: Requests, number: int) -> str:  # noqa: ARG002 for insiders
+        """Whom a request is against; confidential."""
+        return f"{self.attacker.name} attackers"
+
+    def remember(self, requests: Integers) -> None:
+        """These requests were just missed."""
+        fresh = requests.tolist()
+        self.lately[:] = (fresh + [each for each in self.lately if each not in set(fresh)])[:64]
+
+    def order(self, count: int) -> Integers:
+        """All requests, those missed lately first."""
+        first = np.array(self.lately, np.int64)
+        rest = np.setdiff1d(np.arange(count), first)
+        return np.concatenate([first, rest])
+
+
+@dataclass(frozen=True, eq=False)
+class InsiderState(AttackerState):
+    """Contributors as attackers.
+
+    Which contributor matters for which request shows only in a pattern: where the deviation that
+    protects a cell against readers moves what the contributor knows. Such pairs are collected from
+    pattern to pattern.
+
+    Attributes:
+        problem: The table.
+        known: What contributors know.
+        pairs: The pairs that are watched.
+    """
+
+    problem: Problem = field(kw_only=True)
+    known: InsiderKnowledge = field(kw_only=True)
+    pairs: _Pairs = field(kw_only=True)
+
+    @classmethod
+    def of(cls, problem: Problem, reader: AttackerState) -> InsiderState:
+        """The contributors of a table, given the state of a reader."""
+        known = InsiderKnowledge(problem)
+        return cls(
+            replace(reader.attacker, name="contributors"),
+            reader.separator,
+            reader.witnesses,
+            is_plain=True,
+            closed=np.zeros(problem.cell_count, bool),
+            problem=problem,
+            known=known,
+            pairs=_Pairs(known),
+        )
+
+    @property
+    def slides(self) -> bool:
+        """Are there sliding levels against contributors that are watched?"""
+        return len(self.pairs.sliding) > 0
+
+    def requests(self) -> Requests:
+        """What must be out of reach of contributors, as far as that has turned out."""
+        return self.pairs.requests
+
+    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
+        """Violated cuts for a suppression vector."""
+        if self.slides:
+            requests = None
+        cuts = self.separator.cuts(
+            y, self.requests() if requests is None else requests, ceiling=ceiling
+        )
+        if not self.slides:
+            return cuts
+        sliding = self.separator.sliding_cuts(y, self.pairs.sliding)
+        return Cuts(
+            sparse.csr_array(sparse.vstack([cuts.coefficients, sliding.coefficients])),
+            np.concatenate([cuts.cells, sliding.cells]),
+            np.concatenate([cuts.sides, sliding.sides]),
+        )
+
+    def missed(self, search: Search, hidden: Booleans) -> Requests:
+        """Requests against contributors that a pattern misses.
+
+        Those that are watched are looked at first. Only if all are met, others are looked for,
+        among the cells that are safe from readers.
+
+        Raises:
+            TimeUpError: Time ran out before all were looked at.
+        """
+        watched = self.requests()
+        missed = watched.take(~search.reached(self, watched, hidden))
+        if len(missed):
+            return missed
+        requests = readers_requests(self.problem)
+        readers = search.answers(self, requests, hidden)
+        fine = self._safe_from_readers(requests, readers)
+        requests, readers = requests.take(fine), readers.take(fine)
+        found = face_insiders(
+            self.problem,
+            requests,
+            readers,
+            lambda pairs: search.answers(self, self.pairs.numbered(pairs), hidden),
+            known=self.known,
+        )
+        self.pairs.watch(found)
+        if len(found.undecided):
+            check_time()
+        missed = self.pairs.numbered(found.missed)
+        if self.slides or len(found.exposed_cells):
+            missed = self.pairs.together(missed, self._slide(found))
+        undecided = np.setdiff1d(found.undecided, missed.cells)
+        if len(undecided):
+            # Nobody may call these safe.
+            missed = self.pairs.together(missed, requests.take(np.isin(requests.cells, undecided)))
+        return missed
+
+    def _safe_from_readers(self, requests: Requests, answers: Reaches) -> Integers:
+        """Requests about cells that meet their levels against readers."""
+        problem = self.problem
+        place = np.searchsorted(problem.sensitive, requests.cells)
+        rises = requests.sides > 0
+        level = np.where(rises, problem.upper_level[place], problem.lower_level[place])
+        missed = ~answers.answered | (answers.amount < level * (1 - TOLERANCE))
+        return np.flatnonzero(~np.isin(requests.cells, requests.cells[missed]))
+
+    def _slide(self, found: InsiderFindings) -> Requests:
+        """What to ask of both sides so that sliding levels are met that were missed."""
+        narrow = found.missed_sliding(self.known)
+        sliding = self.pairs.numbered(narrow)
+        lists = sliding.limits
+        assert lists is not None
+        up = np.minimum(self.separator.up[narrow.requests.cells], narrow.level)
+        up = np.minimum(up, lists.at(np.arange(len(up)), sliding.cells, np.ones(len(up), bool)))
+        return Requests.both_sides(sliding.cells, up, narrow.level - up, lists).positive()
+
+    def targets(self, search: Search, hidden: Booleans) -> Requests:
+        """Requests that a safe pattern meets and that together make it safe, as far as is known."""
+        plain, sliding = self.requests(), self.pairs.sliding
+        if not len(sliding):
+            return plain
+        both = Requests.both_sides(sliding.cells, np.inf, np.inf, sliding.limits)
+        amount = search.attack(self, hidden).reach(both).amount
+        rise, fall = amount[: len(sliding)], amount[len(sliding) :]
+        up = np.minimum(rise, sliding.targets)
+        down = np.minimum(fall, sliding.targets - up)
+        sides = Requests.both_sides(sliding.cells, up, down, sliding.limits)
+        return self.pairs.together(plain, sides).positive()
+
+    def name(self, requests: Requests, number: int) -> str:
+        """Whom a request is against; confidential."""
+        if requests.limits is None or requests.limits.chosen[number] < 0:
+            return super().name(requests, number)
+        return f"the {self.pairs.name(int(requests.limits.chosen[number]))}"
+
+
+class _Pairs:
+    """Requests against contributors, each once, with lists of limits that keep their numbers.
+
+    Attributes:
+        requests: Those with a level on one side.
+        sliding: Cells with sliding levels, which are the targets; sides do not matter.
+    """
+
+    def __init__(self, known: InsiderKnowledge):
+        self._known = known
+        self._list: dict[tuple[int, ...], int] = {}
+        self._limits = Limits.none(0)
+        self._seen: set[tuple[int, int, int]] = set()
+        nothing = np.zeros(0, np.int64)
+        self.requests = Requests(nothing, nothing, np.zeros(0), limits=Limits.none(0))
+        self.sliding = self.requests
+
+    def numbered(self, pairs: InsiderPairs) -> Requests:
+        """The requests of some pairs with our lists of limits."""
+        asked = pairs.requests
+        chosen = self._lists(pairs.members)
+        limits = replace(self._limits, chosen=chosen)
+        return Requests(asked.cells, asked.sides, asked.targets, limits=limits)
+
+    def together(self, *parts: Requests) -> Requests:
+        """Several requests as one, all with our lists of limits."""
+        chosen = [
+            np.full(len(part), -1, np.int64) if part.limits is None else part.limits.chosen
+            for part in parts
+        ]
+        return Requests(
+            np.concatenate([part.cells for part in parts]),
+            np.concatenate([part.sides for part in parts]),
+            np.concatenate([part.targets for part in parts]),
+            limits=replace(self._limits, chosen=np.concatenate(chosen)),
+        )
+
+    def name(self, number: int) -> str:
+        """Whose list it is."""
+        members = next(key for key, each in self._list.items() if each == number)
+        return self._known.name(np.array(members))
+
+    def _lists(self, members: Integers) -> Integers:
+        """The numbers of the lists of coalitions; new ones come last."""
+        rows, place = np.unique(members, axis=0, return_inverse=True)
+        keys = [tuple(row) for row in rows.tolist()]
+        new = [number for number, key in enumerate(keys) if key not in self._list]
+        if new:
+            fresh = self._known.limits(rows[new])
+            before = len(self._limits.start) - 1
+            for number, list_number in zip(new, fresh.chosen.tolist(), strict=True):
+                self._list[keys[number]] = before + list_number
+            self._limits = Limits.joined([self._limits, fresh])
+            self._limits = replace(self._limits, chosen=np.zeros(0, np.int64))
+            # Lists only ever come behind those that there are.
+            self.requests = self._renewed(self.requests)
+            self.sliding = self._renewed(self.sliding)
+        numbers = np.array([self._list[key] for key in keys], np.int64)
+        return numbers[place.reshape(-1)] if len(numbers) else np.zeros(0, np.int64)
+
+    def _renewed(self, requests: Requests) -> Requests:
+        assert requests.limits is not None
+        return replace(requests, limits=replace(self._limits, chosen=requests.limits.chosen))
+
+    def watch(self, found: InsiderFindings) -> None:
+        """Watch all pairs from now on that had to be asked."""
+        pairs = found.pairs
+        pairs = pairs.take(np.flatnonzero(pairs.level > 0))
+        asked = replace(self.numbered(pairs), targets=pairs.level)
+        self.requests = self._with_new(self.requests, asked, slides=False)
+        sliding = self.numbered(found.missed_sliding(self._known))
+        self.sliding = self._with_new(self.sliding, sliding, slides=True)
+
+    def _with_new(self, requests: Requests, more: Requests, *, slides: bool) -> Requests:
+        assert more.limits is not None
+        fresh: list[int] = []
+        sides = np.zeros(len(more), np.int64) if slides else more.sides
+        keys = zip(more.cells.tolist(), sides.tolist(), more.limits.chosen.tolist(), strict=True)
+        for number, key in enumerate(keys):
+            if key not in self._seen:
+                self._seen.add(key)
+                fresh.append(number)
+        return self.together(requests, more.take(np.array(fresh, np.int64)))

@@ -1,0 +1,1 @@
+"""Safe patterns: built, repaired, cleaned up, improved."""

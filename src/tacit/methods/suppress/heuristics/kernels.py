@@ -1,0 +1,359 @@
+"""Compiled loops of the suppression heuristics for networks.
+
+Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
+of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
+arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`,
+`limit_arc`, `limit_up`, `limit_down`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tacit.attack.flow import send
+from tacit.tolerances import MET
+
+
+@njit(cache=True, nogil=True)
+def protect_by_paths(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    hidden: npt.NDArray[np.bool_],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arc: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Protect one request after the other by shortest paths [Castro2012, Figure 14].
+
+    What hidden arcs already allow is used first. For the rest, paths from one end of the cell
+    to the other are sought along which every arc has capacity; an arc that is not yet hidden costs
+    its weight, more if its capacity is smaller than what is missing. The arcs of a path become
+    hidden, in place.
+
+    Returns:
+        For each request what is still missing; positive where protection is impossible.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    missing = np.zeros(len(cells))
+    residual = np.zeros(2 * arcs)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
+    distance = np.empty(nodes)
+    came = np.empty(nodes, np.int64)
+    heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
+    heap_key = np.empty(2 * arcs + nodes + 1)
+    for request in range(len(cells)):
+        own = cells[request]
+        source, sink = head[own], tail[own]
+        if sides[request] < 0:
+            source, sink = sink, source
+        if source == sink:
+            continue
+        for arc in range(arcs):
+            if hidden[arc]:
+                residual[2 * arc] = up[arc]
+                residual[2 * arc + 1] = down[arc]
+            else:
+                residual[2 * arc] = 0.0
+                residual[2 * arc + 1] = 0.0
+        begin, end = 0, 0
+        if limited[request] >= 0:
+            begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+        for entry in range(begin, end):
+            arc = limit_arc[entry]
+            residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+            residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
+        target = targets[request]
+        sent, touched_count = send(
+            first,
+            link,
+            tail,
+            head,
+            residual,
+            own,
+            source,
+            sink,
+            target,
+            level,
+            queue,
+            current,
+            path,
+            touched,
+            is_touched,
+            flow,
+        )
+        for position in range(touched_count):
+            is_touched[touched[position]] = 0
+            flow[touched[position]] = 0.0
+        rest = target - sent
+        if rest <= MET * target:
+            continue
+        # From here on every arc may carry, those not hidden at a cost.
+        for arc in range(arcs):
+            if not hidden[arc]:
+                residual[2 * arc] = up[arc]
+                residual[2 * arc + 1] = down[arc]
+        for entry in range(begin, end):
+            arc = limit_arc[entry]
+            if not hidden[arc]:
+                residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+                residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
+        while rest > MET * target:
+            distance[:] = np.inf
+            distance[source] = 0.0
+            came[:] = -1
+            size = 1
+            heap_node[0] = source
+            heap_key[0] = 0.0
+            while size > 0:
+                node, key = heap_node[0], heap_key[0]
+                size -= 1
+                last_node, last_key = heap_node[size], heap_key[size]
+                place = 0
+                while True:
+                    child = 2 * place + 1
+                    if child >= size:
+                        break
+                    if child + 1 < size and heap_key[child + 1] < heap_key[child]:
+                        child += 1
+                    if heap_key[child] >= last_key:
+                        break
+                    heap_node[place], heap_key[place] = heap_node[child], heap_key[child]
+                    place = child
+                heap_node[place], heap_key[place] = last_node, last_key
+                if key > distance[node]:
+                    continue
+                if node == sink:
+                    break
+                for position in range(first[node], first[node + 1]):
+                    way = link[position]
+                    arc = way >> 1
+                    capacity = residual[way]
+                    if arc == own or capacity <= MET * target:
+                        continue
+                    step = 0.0
+                    if not hidden[arc]:
+                        step = cost[arc] * max(1.0, rest / capacity)
+                    elif capacity < rest:
+                        # A tie-breaker towards hidden arcs with enough capacity.
+                        step = 1e-12
+                    other = tail[arc] if way & 1 else head[arc]
+                    through = key + step
+                    if through < distance[other]:
+                        distance[other] = through
+                        came[other] = way
+                        place = size
+                        size += 1
+                        while place > 0:
+                            parent = (place - 1) // 2
+                            if heap_key[parent] <= through:
+                                break
+                            heap_node[place] = heap_node[parent]
+                            heap_key[place] = heap_key[parent]
+                            place = parent
+                        heap_node[place], heap_key[place] = other, through
+            if came[sink] < 0:
+                missing[request] = rest
+                break
+            amount = rest
+            node = sink
+            while node != source:
+                way = came[node]
+                amount = min(amount, residual[way])
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+            node = sink
+            while node != source:
+                way = came[node]
+                residual[way] -= amount
+                residual[way ^ 1] += amount
+                hidden[way >> 1] = True
+                node = head[way >> 1] if way & 1 else tail[way >> 1]
+            rest -= amount
+    return missing
+
+
+@njit(cache=True, nogil=True)
+def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The same array with twice the size."""
+    longer = np.empty(2 * len(array), np.int64)
+    longer[: len(array)] = array
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def publish_again(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arc: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
+    candidates: npt.NDArray[np.int64],
+) -> npt.NDArray[np.bool_]:
+    """Clean up: publish arcs again, one candidate after the other, where all stays safe.
+
+    For every request a flow that protects it is remembered; publishing an arc concerns only
+    the requests whose flow uses it.
+
+    Returns:
+        For each candidate whether it can be published.
+    """
+    nodes = len(first) - 1
+    arcs = len(tail)
+    count = len(cells)
+    capacity = np.empty(2 * arcs)
+    for arc in range(arcs):
+        capacity[2 * arc] = up[arc]
+        capacity[2 * arc + 1] = down[arc]
+    residual = capacity.copy()
+    # Which requests use an arc: a chain of entries for each arc. An entry is out of date when
+    # its request has got a new flow since; a table of all pairs would take too much memory.
+    chain = np.full(arcs, -1, np.int64)
+    entry_request = np.empty(1024, np.int64)
+    entry_version = np.empty(1024, np.int64)
+    entry_next = np.empty(1024, np.int64)
+    entries = 0
+    version = np.zeros(count, np.int64)
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
+    published = np.zeros(len(candidates), np.bool_)
+    concerned = np.empty(count, np.int64)
+    flow_arc = np.empty(1024, np.int64)
+    flow_start = np.zeros(count + 1, np.int64)
+    offender = -1
+    for number in range(-1, len(candidates)):
+        # The first round, number -1, finds a flow for every request.
+        arc = -1
+        concerned_count = 0
+        if number < 0:
+            for request in range(count):
+                concerned[request] = request
+            concerned_count = count
+        else:
+            arc = candidates[number]
+            entry = chain[arc]
+            chain[arc] = -1
+            while entry >= 0:
+                following = entry_next[entry]
+                request = entry_request[entry]
+                if entry_version[entry] == version[request]:
+                    entry_next[entry] = chain[arc]
+                    chain[arc] = entry
+                    concerned[concerned_count] = request
+                    if request == offender:
+                        concerned[concerned_count] = concerned[0]
+                        concerned[0] = request
+                    concerned_count += 1
+                entry = following
+            capacity[2 * arc] = 0.0
+            capacity[2 * arc + 1] = 0.0
+            residual[2 * arc] = 0.0
+            residual[2 * arc + 1] = 0.0
+        fine = True
+        used = 0
+        for position in range(concerned_count):
+            request = concerned[position]
+            own = cells[request]
+            source, sink = head[own], tail[own]
+            if sides[request] < 0:
+                source, sink = sink, source
+            begin, end = 0, 0
+            if limited[request] >= 0:
+                begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+            for entry in range(begin, end):
+                tight = limit_arc[entry]
+                residual[2 * tight] = min(residual[2 * tight], limit_up[entry])
+                residual[2 * tight + 1] = min(residual[2 * tight + 1], limit_down[entry])
+            sent, touched_count = send(
+                first,
+                link,
+                tail,
+                head,
+                residual,
+                own,
+                source,
+                sink,
+                targets[request],
+                level,
+                queue,
+                current,
+                path,
+                touched,
+                is_touched,
+                flow,
+            )
+            flow_start[position] = used
+            for place in range(touched_count):
+                moved = touched[place]
+                is_touched[moved] = 0
+                carries = flow[moved] != 0.0
+                flow[moved] = 0.0
+                if carries:
+                    if used == len(flow_arc):
+                        flow_arc = _longer(flow_arc)
+                    flow_arc[used] = moved
+                    used += 1
+                residual[2 * moved] = capacity[2 * moved]
+                residual[2 * moved + 1] = capacity[2 * moved + 1]
+            for entry in range(begin, end):
+                tight = limit_arc[entry]
+                residual[2 * tight] = capacity[2 * tight]
+                residual[2 * tight + 1] = capacity[2 * tight + 1]
+            if number >= 0 and sent < targets[request]:
+                fine = False
+                offender = request
+                break
+        if not fine:
+            capacity[2 * arc] = up[arc]
+            capacity[2 * arc + 1] = down[arc]
+            residual[2 * arc] = up[arc]
+            residual[2 * arc + 1] = down[arc]
+            continue
+        if number >= 0:
+            published[number] = True
+        flow_start[concerned_count] = used
+        for position in range(concerned_count):
+            request = concerned[position]
+            version[request] += 1
+            for place in range(flow_start[position], flow_start[position + 1]):
+                if entries == len(entry_request):
+                    entry_request = _longer(entry_request)
+                    entry_version = _longer(entry_version)
+                    entry_next = _longer(entry_next)
+                entry_request[entries] = request
+                entry_version[entries] = version[request]
+                entry_next[entries] = chain[flow_arc[place]]
+                chain[flow_arc[place]] = entries
+                entries += 1
+    return published

@@ -1,1 +1,0 @@
-"""`hypercube`: protect every cell by the cheapest hypercube of suppressed cells around it."""

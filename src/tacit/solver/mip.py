@@ -1,0 +1,80 @@
+"""Mixed-integer models, whoever solves them: what goes in, what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from scipy import sparse
+
+from tacit.problem import Booleans, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WholeSolution:
+    """A solver's answer, final or so far. It is a claim: whoever uses it checks it.
+
+    Attributes:
+        status: `optimal`, `infeasible`, `stopped` by a limit or on demand, or `running`.
+        x: The best vector; None if there is none.
+        objective: Its objective; inf without one.
+        bound: No vector has a smaller objective, as far as the solver knows.
+    """
+
+    status: str
+    x: Floats | None
+    objective: float
+    bound: float
+
+    @property
+    def settled_bound(self) -> float:
+        """The bound; the objective itself where they differ by mere rounding."""
+        is_met = self.x is not None and self.objective - self.bound <= 1e-9 * abs(self.objective)
+        return self.objective if is_met else self.bound
+
+
+Watcher = Callable[[WholeSolution], bool]
+"""Told how far the solver got (`x` only if it is new); returns True to stop it."""
+
+
+class Mip(Protocol):
+    """min cost x + offset, row_lower <= A x <= row_upper, lower <= x <= upper, some x integer.
+
+    `HighsMip` and `ScipMip` are such models; what only one of them can do is said there.
+    """
+
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        *,
+        row_lower: Floats,
+        row_upper: Floats,
+        lower: Floats,
+        upper: Floats,
+        cost: Floats,
+        whole: Booleans,
+        offset: float = 0.0,
+        seed: int = 1,
+    ) -> None: ...
+
+    def minimise(
+        self,
+        *,
+        seconds: float,
+        gap: float = 0.0,
+        start: Floats | None = None,
+        watch: Watcher | None = None,
+    ) -> WholeSolution:
+        """Minimise, or come as far as time allows.
+
+        Args:
+            seconds: Time limit.
+            gap: Stop when (objective - bound) / objective is at most this.
+            start: A vector to begin with.
+            watch: Told how far the solver got; returns True to stop it.
+
+        Raises:
+            SolverError: The solver broke down.
+            TimeUpError: The clocks around the caller ran out before it began.
+        """

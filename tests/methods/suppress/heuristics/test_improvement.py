@@ -1,0 +1,76 @@
+"""Rounds of master problems and changes of patterns, each on its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tacit.attack.audit import audit
+from tacit.methods.suppress.algorithms.auto import Rounds
+from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.heuristics.cleanup import clean_up
+from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.run import suppress
+from tests.methods.suppress.larger_tables import cube, started
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounds_end_at_the_optimum(seed: int) -> None:
+    """Without root and tree the rounds prove what the compact model finds."""
+    problem = cube(seed, size=2)
+    search, constructor = started(problem)
+    master = Master(search)
+    neighbourhoods = Neighbourhoods(search, constructor)
+    rounds = Rounds(search, master, constructor, neighbourhoods)
+    assert rounds.run(seconds=30)
+    best = suppress(problem, algorithm="monolithic", time_limit=60)
+    assert search.objective == best.report.objective
+    assert search.bound == search.objective
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_changes_keep_the_pattern_safe_and_never_make_it_heavier(seed: int) -> None:
+    """Patterns found by changes are safe under an audit that shares nothing with the search."""
+    problem = cube(seed, size=4)
+    search, constructor = started(problem)
+    before = search.objective
+    neighbourhoods = Neighbourhoods(search, constructor)
+    neighbourhoods.improve(np.zeros(problem.cell_count), tries=25)
+    assert neighbourhoods.tries == 25
+    assert search.objective <= before
+    assert search.best is not None
+    assert audit(problem, search.best, cells="sensitive", exact=False).safe
+
+
+def test_changes_are_the_same_for_the_same_seed() -> None:
+    """Random choices come from the seed alone."""
+    patterns = []
+    for _ in range(2):
+        search, constructor = started(cube(7, size=4))
+        Neighbourhoods(search, constructor).improve(np.zeros(search.problem.cell_count), tries=10)
+        assert search.best is not None
+        patterns.append(search.best.tolist())
+    assert patterns[0] == patterns[1]
+
+
+def test_changes_find_what_the_first_pattern_misses() -> None:
+    """On some tables at least the first pattern becomes lighter."""
+    better = 0
+    for seed in range(6):
+        search, constructor = started(cube(seed, size=4))
+        changes = Neighbourhoods(search, constructor)
+        better += changes.improve(np.zeros(search.problem.cell_count), tries=20)
+    assert better > 0
+
+
+def test_clean_up_without_time_leaves_a_safe_pattern_alone() -> None:
+    """A clean-up that may take no time changes nothing, and one with time leaves no idle cell."""
+    problem = cube(3)
+    search, _ = started(problem)
+    everything = search.sensitive | search.secondary
+    assert (clean_up(search, everything, seconds=-1.0) == everything).all()
+    cleaned = clean_up(search, everything)
+    for cell in np.flatnonzero(cleaned & search.secondary).tolist():
+        fewer = cleaned.copy()
+        fewer[cell] = False
+        assert not audit(problem, fewer, cells="sensitive", exact=False).safe
