@@ -339,6 +339,63 @@ def test_an_unsafe_verdict_needs_proof() -> None:
         forged(found, evidence=unproven).check()
 
 
+def dressed_up(found: Audit, rng: np.random.Generator) -> list[Audit]:
+    """An audit that finds exposures, changed in several ways so that it claims to be safe."""
+    assert found.insiders is not None
+    insider, readers = found.insiders, found.findings[0].evidence
+    evidence, count = insider.evidence, len(insider.evidence)
+    place = [
+        int(np.flatnonzero((readers.cells == cell) & (readers.sides == side))[0])
+        for cell, side in zip(evidence.cells.tolist(), evidence.sides.tolist(), strict=True)
+    ]
+    endless = np.full(count, np.inf)
+    generous = dataclasses.replace(evidence, amount=evidence.amount + 1e6, limit=endless)
+    of_readers = dataclasses.replace(
+        evidence,
+        amount=readers.amount[place],
+        deviations=sparse.csr_array(readers.deviations[place]),
+        limit=endless,
+    )
+    order = rng.permutation(count)
+    mixed = dataclasses.replace(
+        of_readers, deviations=sparse.csr_array(evidence.deviations[order]), limit=endless
+    )
+    members = insider.members
+    claims = [
+        (evidence, members),
+        (generous, members),
+        (of_readers, members),
+        (mixed, members),
+        (of_readers, np.full_like(members, -1)),
+        (Evidence.none(found.problem), members[:0]),
+        (of_readers, members[order]),
+    ]
+    return [
+        forged(found, evidence=given, members=who, exposures=(), undecided=())
+        for given, who in claims
+    ]
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(KINDS),
+    rule=st.sampled_from(RULES),
+    coalition=st.sampled_from([1, 2]),
+)
+def test_no_forgery_makes_an_exposed_cell_safe(
+    seed: int, kind: str, rule: str, coalition: int
+) -> None:
+    """Whatever is claimed, what exposes a cell to an insider does not pass as safe."""
+    made = contributed(seed, kind, rule, coalition=coalition)
+    found = audit(made.problem, made.hidden)
+    if found.insiders is None or not found.insiders.exposures:
+        return
+    for lie in dressed_up(found, np.random.default_rng(seed)):
+        with pytest.raises(EvidenceError):
+            lie.check()
+
+
 def test_an_audit_of_insiders_includes_readers() -> None:
     """Whoever else is asked for, readers are looked at, for insiders are readers, too."""
     problem = row_of_firms(200, 30)
