@@ -35,7 +35,7 @@ SolverFactory = Callable[..., LinearSolver]
 
 _LARGE = 1000
 """From this number of cells on, deviations in which little moves are looked for first."""
-_FURTHEST = 1000.0
+FURTHEST = 1000.0
 """A deviation shows nothing of a cell that moves less than other cells do, divided by this."""
 _VAST = 10_000
 """From this number of cells on, these are looked for among the cells nearby."""
@@ -240,7 +240,7 @@ class LinearEngine:
             y = y * stretch
             moved = requests.sides * y[requests.cells]
             # Where others move very much further, rounding leaves little to rely on.
-            fair = moved * _FURTHEST >= np.abs(y).max(initial=0.0)
+            fair = moved * FURTHEST >= np.abs(y).max(initial=0.0)
             shown = np.flatnonzero(open_requests & fair & (moved >= requests.targets))
             if requests.limits is not None and len(shown):
                 only = sparse.csr_array(y[None, :])

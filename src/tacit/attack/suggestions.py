@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.engines import FURTHEST
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.sweep import Attack
@@ -22,6 +23,9 @@ from tacit.problem import Booleans, Integers, Problem
 
 Deviations = sparse.csr_array[Any, Any]
 """One row per deviation from the true table, one column per cell."""
+
+_TRIES = 64
+"""So many deviations of a cell are tried for a request."""
 
 
 class Suggestions:
@@ -75,26 +79,24 @@ class Suggestions:
         largest = np.zeros(x.shape[0])
         np.maximum.at(largest, row, np.abs(x.data))
         for side in (1, -1):
-            numbers = np.flatnonzero(asked & (requests.sides == side))
-            # Contributors may ask for the same cell with different targets.
-            target = np.full(len(told.up), -1.0)
-            np.maximum.at(
-                target, requests.cells[numbers], requests.targets[numbers] * (1 - TOLERANCE)
-            )
-            far_enough = (target[x.indices] >= 0) & (side * x.data >= target[x.indices])
-            # Of those that go far enough the one in which other cells move least, for the sake of
-            # exactness.
-            use = np.flatnonzero(inside[row] & (side * x.data > 0) & far_enough)
-            use = use[np.argsort(side * x.data[use] / largest[row[use]], kind="stable")]
-            best = np.full(len(told.up), -1, np.int64)
-            best[x.indices[use]] = use
-            entry = best[requests.cells[numbers]]
-            met = entry >= 0
-            found[numbers[met]] = row[entry[met]]
-        if requests.limits is not None:
-            shown = np.flatnonzero(found >= 0)
-            kept = requests.limits.take(shown).kept(x, found[shown])
-            found[shown[~kept]] = -1
+            # The deviations of each cell, first those in which other cells move least, for the
+            # sake of exactness.
+            fair = side * x.data * FURTHEST >= largest[row]
+            use = np.flatnonzero(inside[row] & (side * x.data > 0) & fair)
+            use = use[np.lexsort((-side * x.data[use] / largest[row[use]], x.indices[use]))]
+            first = np.searchsorted(x.indices[use], np.arange(len(told.up) + 1))
+            left = np.flatnonzero(asked & (requests.sides == side))
+            for rank in range(_TRIES):
+                place = first[requests.cells[left]] + rank
+                is_there = place < first[requests.cells[left] + 1]
+                left, entry = left[is_there], use[place[is_there]]
+                if not len(left):
+                    break
+                met = side * x.data[entry] >= requests.targets[left] * (1 - TOLERANCE)
+                if requests.limits is not None:
+                    met &= requests.limits.take(left).kept(x, row[entry])
+                found[left[met]] = row[entry[met]]
+                left = left[~met]
         return found
 
     def reach(
