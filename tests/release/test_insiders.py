@@ -45,7 +45,7 @@ def test_protect_hands_insiders_to_the_method() -> None:
     """What the method and the audit see has the insiders that were asked for."""
     table = judged(**CODES)
     release = tacit.protect(table, time_limit=20)
-    assert release.papers.problem.insiders is table.problem().insiders
+    assert release.papers.problem.insiders is table.problem("singletons").insiders
     assert release.papers.audit.problem.insiders is release.papers.problem.insiders
     release = tacit.protect(table, insiders="none", time_limit=20)
     assert release.papers.problem.insiders is None
@@ -74,7 +74,7 @@ def test_what_cannot_be_asked_for_is_refused(
 
 def test_a_problem_brings_its_own() -> None:
     """The insiders of a problem stay, unless none are asked for."""
-    problem = judged().problem()
+    problem = judged().problem("singletons")
     assert faced(problem, {}) is problem
     assert faced(problem, {}, "none").insiders is None
 

@@ -28,7 +28,7 @@ def alone_in_both() -> tacit.Table:
 def test_a_known_sum_is_protected() -> None:
     """The sum of two cells that one firm dominates is hidden by suppressing another cell."""
     table = two_cells()
-    outcome = tacit.suppress(table.problem(), time_limit=20)
+    outcome = tacit.suppress(table.problem("singletons"), time_limit=20)
     assert [table.labels[cell] for cell in outcome.suppressed] == ["r=a", "r=b"]
     release = tacit.protect(table, "suppress", time_limit=20)
     hidden = [table.labels[cell] for cell in release.papers.outcome.suppressed]
@@ -103,7 +103,7 @@ def test_whoever_is_alone_in_all_cells_knows_their_sum() -> None:
     """A firm that is alone in both cells is asked for nothing about their sum."""
     table = alone_in_both()
     sums = sensitive_sums(table, hidden_cells(table, ("a",), ("b",)))
-    insiders = with_sums(table.problem(), sums).insiders
+    insiders = with_sums(table.problem("singletons"), sums).insiders
     assert insiders is not None
     place = insiders.cells.tolist().index(table.cell_count)
     assert insiders.alone[place]
@@ -124,7 +124,7 @@ def test_options_follow_the_added_cells() -> None:
 def test_no_round_begins_without_time() -> None:
     """Where the search took all the time, sums are reported and nothing is searched again."""
     table = two_cells()
-    problem = table.problem()
+    problem = table.problem("singletons")
     suppressed = Suppression(hidden_cells(table, ("a",), ("b",)))
     calls: list[Any] = []
 

@@ -274,7 +274,7 @@ def test_example_3_2_of_the_paper() -> None:
     assert level_of(table, "A1.0", "B", "1") == pytest.approx(8)
     assert level_of(table, "B1.0", "A", "1") == pytest.approx(5)
     assert level_of(table, "A1.0", "A", "1") == 0
-    insiders = table.problem().insiders
+    insiders = table.problem("singletons").insiders
     assert insiders is not None
     assert len(insiders) == 2
     assert insiders.coalition == 1
@@ -285,7 +285,7 @@ def test_example_3_3_of_the_paper() -> None:
     """48+2 and 70+8+2: against the firm of 48 no more than 1.1 * 70 has to be possible in B1."""
     table = paper("48+2", "70+8+2")
     # The readers' level asks for 85, the firm of 48 finds 82, and 77 is enough (section 3.1.1).
-    assert table.problem().upper_level.tolist() == pytest.approx([4.8, 5])
+    assert table.problem("singletons").upper_level.tolist() == pytest.approx([4.8, 5])
     assert level_of(table, "A1.0", "B", "1") == 0
     assert level_of(table, "B1.1", "B", "1") == pytest.approx(5)
 
@@ -303,7 +303,7 @@ def test_two_firms_alone_in_two_children(identified: bool) -> None:
     """Each firm's level in the parent is the percentage of the other's figure, not of the total."""
     codes = {"firm": ["big", "small", None]} if identified else {}
     table = two_children(**codes).apply(MinFrequency(3))
-    problem = table.problem()
+    problem = table.problem("singletons")
     insiders = problem.insiders
     assert insiders is not None
     assert insiders.are_identified == identified
@@ -327,7 +327,7 @@ def test_a_chain_from_one_firm_is_one_insider(identified: bool) -> None:
         frame["firm"] = ["one", None]
         options = {"top": ["v"], "top_contributor": ["firm"]}
     table = Table.from_frame(frame, {"r": nested}, value="v", count="n", **options)
-    insiders = table.apply(MinFrequency(3)).problem().insiders
+    insiders = table.apply(MinFrequency(3)).problem("singletons").insiders
     assert insiders is not None
     (only,) = as_dict(table, insiders)
     assert only["n",] == only["n1",] == (200, 1, 0, 0, 0)
@@ -336,8 +336,8 @@ def test_a_chain_from_one_firm_is_one_insider(identified: bool) -> None:
 def test_a_firm_alone_in_two_cells_is_one_insider() -> None:
     """With identities a firm that is alone in two cells is one attacker, without it is two."""
     codes = {"firm": ["one", "one", None]}
-    known = two_children(**codes).apply(MinFrequency(3)).problem().insiders
-    unknown = two_children().apply(MinFrequency(3)).problem().insiders
+    known = two_children(**codes).apply(MinFrequency(3)).problem("singletons").insiders
+    unknown = two_children().apply(MinFrequency(3)).problem("singletons").insiders
     assert known is not None
     assert unknown is not None
     assert (len(known), len(unknown)) == (1, 2)
@@ -354,7 +354,7 @@ def test_linked_tables_have_the_same_firms() -> None:
     tables = [tabulate(rows, {name: None}, "v", contributor="firm") for name in "rs"]
     first, second = (table.apply(MinFrequency(2)) for table in tables)
     table = first.link(second)
-    insiders = table.problem().insiders
+    insiders = table.problem("singletons").insiders
     assert insiders is not None
     assert len(insiders) == 1
     assert insiders.alone.sum() == 2
@@ -372,7 +372,7 @@ def test_holdings_attack_where_the_table_has_them() -> None:
     }
     table = tabulate(rows, {"r": None}, "v", contributor="firm", holding="group")
     table = table.apply(PPercent(20, holding=True), PPercent(10))
-    insiders = table.problem().insiders
+    insiders = table.problem("singletons").insiders
     assert insiders is not None
     assert insiders.are_holdings
     assert len(insiders) == 1
@@ -387,7 +387,7 @@ def test_holdings_given_by_columns() -> None:
     table = Table.from_frame(
         frame, {"r": None}, value="v", holding_count="h", holding_top=["t"], top_holding=["who"]
     )
-    insiders = table.problem().insiders
+    insiders = table.problem("singletons").insiders
     assert insiders is not None
     assert insiders.are_holdings
     assert len(insiders) == 1
@@ -400,7 +400,7 @@ def test_negative_contributions_are_no_lower_bounds() -> None:
     """Where values may be negative, only cells that a firm is alone in are known to it."""
     rows = {"r": list("aabb"), "v": [9.0, -4.0, 3.0, 5.0], "firm": ["one", "two", "one", "one"]}
     table = tabulate(rows, {"r": None}, "v", contributor="firm").apply(PPercent(10))
-    problem = table.problem()
+    problem = table.problem("singletons")
     assert problem.insiders is not None
     assert problem.insiders.alone.all()
     assert problem.insiders.outside.upper.tolist() == problem.upper_level.tolist()
@@ -411,7 +411,7 @@ def test_shadows_say_nothing_about_the_value() -> None:
     """Contributions to a shadow are no lower bounds of the value, but count for levels."""
     rows = {"r": list("aab"), "v": [1.0, 2.0, 9.0], "s": [50.0, 10.0, 5.0], "firm": list("xyx")}
     table = tabulate(rows, {"r": None}, "v", contributor="firm", shadow="s").apply(PPercent(10))
-    insiders = table.problem().insiders
+    insiders = table.problem("singletons").insiders
     assert insiders is not None
     entries = as_dict(table, insiders)[0]
     assert entries["b",][:2] == (9, 1)
@@ -446,8 +446,8 @@ def test_published_cells_tell_nothing_more() -> None:
     """Who is alone only in cells that are published anyhow is no insider."""
     frame = {"r": ["a", "b"], "v": [5.0, 9.0], "n": [1, 3], "s": ["publish", "safe"]}
     table = Table.from_frame(frame, {"r": None}, value="v", count="n", status="s")
-    assert table.problem().insiders is None
-    assert table.problem() is table.problem("singletons")
+    assert table.problem("singletons").insiders is None
+    assert table.problem() is table.problem("none")
 
 
 def test_who_is_asked_for_is_given() -> None:
@@ -459,8 +459,8 @@ def test_who_is_asked_for_is_given() -> None:
     with pytest.raises(InputError, match="singletons"):
         table.problem("singleton")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="coalition"):
-        table.problem(coalition=0)
-    insiders = table.problem(coalition=2).insiders
+        table.problem("singletons", coalition=0)
+    insiders = table.problem("singletons", coalition=2).insiders
     assert insiders is not None
     assert insiders.coalition == 2
 

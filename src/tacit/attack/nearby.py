@@ -65,6 +65,7 @@ class Nearby:
         sizes: tuple[int, ...] = SIZES,
         *,
         limited: Limited = NOTHING_LIMITED,
+        cost: Floats | None = None,
     ) -> tuple[Integers, Floats] | None:
         """Cells and how far they move so that the asked cell moves by the target.
 
@@ -76,17 +77,25 @@ class Nearby:
             target: How far.
             sizes: How many cells count as near, one attempt after the other.
             limited: Cells that may move less far than otherwise, for this once.
+            cost: What it costs to move each cell; the cheapest deviation is found. By default any
+                will do.
         """
         closed = limited[0][(limited[1] <= 0) & (limited[2] <= 0)]
         before = self.usable[closed]
         self.usable[closed] = False
         try:
-            return self._search(cell, side, target, sizes, limited)
+            return self._search(cell, side, target, sizes, limited, cost)
         finally:
             self.usable[closed] = before
 
     def _search(
-        self, cell: int, side: int, target: float, sizes: tuple[int, ...], limited: Limited
+        self,
+        cell: int,
+        side: int,
+        target: float,
+        sizes: tuple[int, ...],
+        limited: Limited,
+        cost: Floats | None,
     ) -> tuple[Integers, Floats] | None:
         from tacit.attack.kernels import cells_near
 
@@ -104,7 +113,7 @@ class Nearby:
                 self._seen_cell,
                 self._seen_row,
             )
-            x = self._solve(cells, side, target, limited)
+            x = self._solve(cells, side, target, limited, None if cost is None else cost[cells])
             if x is not None:
                 moving = x != 0
                 return cells[moving], x[moving]
@@ -112,7 +121,14 @@ class Nearby:
                 break
         return None
 
-    def _solve(self, cells: Integers, side: int, target: float, limited: Limited) -> Floats | None:
+    def _solve(
+        self,
+        cells: Integers,
+        side: int,
+        target: float,
+        limited: Limited,
+        cost: Floats | None,
+    ) -> Floats | None:
         """Move the first of the cells to the target, the others within their capacity."""
         A = self._part(cells)
         _, here, there = np.intersect1d(cells, limited[0], return_indices=True)
@@ -127,8 +143,25 @@ class Nearby:
             upper[0] = 1.0
         else:
             lower[0] = -1.0
+        x = (
+            self._any(A, lower, upper, side)
+            if cost is None
+            else self._least(A, lower, upper, side, cost)
+        )
+        if x is None:
+            return None
+        x = np.clip(x, lower, upper)
+        x[np.abs(x) < 1e-12] = 0.0
+        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + 1e-12).any():
+            return None
+        return np.asarray(x * target)
+
+    def _any(
+        self, A: sparse.csr_array[Any, Any], lower: Floats, upper: Floats, side: int
+    ) -> Floats | None:
+        """How far cells move so that the first moves as far as it may."""
         zeros = np.zeros(A.shape[0])
-        cost = np.zeros(len(cells))
+        cost = np.zeros(A.shape[1])
         cost[0] = -float(side)
         try:
             model = self._solver(
@@ -139,11 +172,41 @@ class Nearby:
             return None
         if solution.status != "optimal" or side * solution.x[0] < 1 - TOLERANCE:
             return None
-        x = np.clip(solution.x, lower, upper)
-        x[np.abs(x) < 1e-12] = 0.0
-        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + 1e-12).any():
+        return np.asarray(solution.x)
+
+    def _least(
+        self,
+        A: sparse.csr_array[Any, Any],
+        lower: Floats,
+        upper: Floats,
+        side: int,
+        cost: Floats,
+    ) -> Floats | None:
+        """How far cells move so that the first moves by 1 at the least cost."""
+        count = A.shape[1]
+        zeros = np.zeros(A.shape[0])
+        # A cell with little capacity is likely to need others beside it.
+        most = np.concatenate([upper, -lower])
+        price = np.tile(cost, 2) / np.clip(most, 1e-3, 1.0)
+        least = np.zeros(2 * count)
+        moving, still = (0, count) if side > 0 else (count, 0)
+        price[[moving, still]] = 0.0
+        least[moving], most[moving], most[still] = 1.0, 1.0, 0.0
+        try:
+            model = self._solver(
+                sparse.csr_array(sparse.hstack([A, -A])),
+                row_lower=zeros,
+                row_upper=zeros,
+                lower=least,
+                upper=most,
+                cost=price,
+            )
+            solution = model.solve(cold=True, strategy="dual")
+        except SolverError:
             return None
-        return np.asarray(x * target)
+        if solution.status != "optimal":
+            return None
+        return np.asarray(solution.x[:count] - solution.x[count:])
 
     def _part(self, cells: Integers) -> sparse.csr_array[Any, Any]:
         """The relations that the cells touch, over the cells alone."""

@@ -276,7 +276,7 @@ def compare(
     >>> [(row.label, row.safe, row.measures.suppressed) for row in found.rows]
     [('suppress', True, 4), ('suppress:paths', True, 4)]
     """
-    problem = table if isinstance(table, Problem) else table.problem()
+    problem = table if isinstance(table, Problem) else table.problem("singletons")
     chosen = list(METHODS) if methods is None else list(methods)
     refuse_contradictions(problem, tolerance)
     asked = _asked(chosen, options or {}, {"time_limit": time_limit, "gap": gap, "seed": seed})

@@ -541,14 +541,15 @@ class Table:
         """
         return Table(**linking.link([self, *others], dict(totals or {}), tolerance))
 
-    def problem(self, insiders: Choice = "singletons", coalition: int = 1) -> Problem:
+    def problem(self, insiders: Choice = "none", coalition: int = 1) -> Problem:
         """The table as algorithms see it.
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
         nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
         be published. Cells with one contributor carry the number of a respondent: a total and the
         only cell that contributes to it share one, others have their own. It is built once for
-        each choice and kept, as neither of the two ever changes.
+        each choice and kept, as neither of the two ever changes. `tacit.protect` asks for
+        insiders; methods that are called with a problem follow the papers unless it has some.
 
         Args:
             insiders: Which contributors attack besides readers, each knowing its own figures:

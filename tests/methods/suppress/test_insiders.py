@@ -109,7 +109,7 @@ def test_a_total_with_one_occupied_part_can_be_protected() -> None:
         },
         rows,
     ).apply(tacit.PPercent(10))
-    problem = table.problem()
+    problem = table.problem("singletons")
     assert problem.insiders is not None
     outcome = suppress(problem)
     assert outcome.status is Status.OPTIMAL
@@ -130,7 +130,7 @@ def test_single_firms_of_different_size_can_be_protected() -> None:
         },
         Hierarchy.flat(["N", "S"]),
     ).apply(tacit.MinFrequency(3, percent=10))
-    outcome = suppress(table.problem())
+    outcome = suppress(table.problem("singletons"))
     assert outcome.status is Status.OPTIMAL
     assert outcome.audit is not None
     assert outcome.audit.safe
@@ -160,20 +160,20 @@ def test_two_single_firms_in_a_row_are_not_left_alone() -> None:
     readers = table.problem(insiders="none")
     alone = suppress(readers)
     assert len(alone.suppressed) == 4
-    found = audit(table.problem(), alone)
+    found = audit(table.problem("singletons"), alone)
     assert not found.safe
     assert found.exposed_cells == readers.sensitive.tolist()
-    outcome = suppress(table.problem())
+    outcome = suppress(table.problem("singletons"))
     assert outcome.status is Status.OPTIMAL
     assert len(outcome.suppressed) > 4
-    assert audit(table.problem(), outcome).safe
+    assert audit(table.problem("singletons"), outcome).safe
 
 
 def test_why_nothing_protects_is_told_with_labels_and_ways_out() -> None:
     """Where all else of the row must be published, the message says who knows what."""
     table = two_single_firms()
     elsewhere = ~np.isin(table.codes("product"), ["a", "b"])
-    problem = table.problem().replace(must_publish=(table.codes("place") == "N") & elsewhere)
+    problem = table.problem("singletons").replace(must_publish=(table.codes("place") == "N") & elsewhere)
     outcome = suppress(problem)
     assert outcome.status is Status.INFEASIBLE
     first = outcome.message.splitlines()[0]

@@ -145,7 +145,8 @@ class _Table:
         code = self._codes(cells, sides, lists)
         order = np.argsort(code)
         self._code = code[order]
-        found = [list(moving.values())[number] for number in order.tolist()]
+        given = list(moving.values())
+        found = [given[number] for number in order.tolist()]
         self._moved = np.array([each.moved for each in found])
         self._cells = np.concatenate([each.cells for each in found])
         # No witness is empty: the asked cell moves.

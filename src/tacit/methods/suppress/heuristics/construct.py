@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.kernels import tie_together
+from tacit.attack.nearby import Nearby
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, Limits, Requests
 from tacit.clock import check_time
 from tacit.errors import SolverError
@@ -25,6 +26,10 @@ from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, S
 
 _REPAIRS = 20
 _BATCH = 12
+_VAST = 20_000
+"""From this number of cells outside networks on, deviations are looked for nearby first."""
+_NEAR = (150, 600)
+"""So many cells count as near."""
 
 
 class Constructor:
@@ -38,6 +43,7 @@ class Constructor:
         self._search = search
         self.unfinished = search.sensitive
         self._linear: dict[int, CheapestDeviation] = {}
+        self._nearby: Nearby | None = None
 
     def construct(
         self,
@@ -135,16 +141,12 @@ class Constructor:
         self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats
     ) -> None:
         search = self._search
-        number = search.states.index(state)
-        if number not in self._linear:
-            self._linear[number] = CheapestDeviation(search, state)
-        model = self._linear[number]
         open_requests = np.ones(len(missed), bool)
         since_check = 0
         while open_requests.any() and not search.should_stop():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
-            used, x = model.cheapest(missed, request, np.where(hidden, 1e-4, 1.0) * cost)
+            used, x = self._cheapest(state, missed, request, np.where(hidden, 1e-4, 1.0) * cost)
             if state.is_plain and len(used):
                 state.witnesses.remember(missed, request, used, x)
                 open_requests &= ~state.witnesses.spread(missed, open_requests, used, x)
@@ -156,6 +158,40 @@ class Constructor:
                 since_check = 0
                 rest = np.flatnonzero(open_requests)
                 open_requests[rest[search.reached(state, missed.take(rest), hidden)]] = False
+
+    def _cheapest(
+        self, state: AttackerState, requests: Requests, number: int, cost: Floats
+    ) -> tuple[Integers, Floats]:
+        """Cells that move in a cheap deviation, and how far; none if there is none.
+
+        In a large table the cheapest one among the cells nearby is nearly as cheap as that of all,
+        and much quicker to find.
+        """
+        search = self._search
+        if state.is_plain and int((search.secondary & ~search.structure.in_network).sum()) > _VAST:
+            found = self._near(state).deviation(
+                int(requests.cells[number]),
+                int(requests.sides[number]),
+                float(requests.targets[number]),
+                _NEAR,
+                limited=requests.limited(number),
+                cost=cost,
+            )
+            if found is not None:
+                return found
+        place = search.states.index(state)
+        if place not in self._linear:
+            self._linear[place] = CheapestDeviation(search, state)
+        return self._linear[place].cheapest(requests, number, cost)
+
+    def _near(self, state: AttackerState) -> Nearby:
+        """Looks among the cells near an asked one; plain attackers know the same of cells."""
+        if self._nearby is None:
+            search, separator = self._search, state.separator
+            structure = search.structure
+            self._nearby = Nearby(structure.A, separator.up, separator.down, HighsModel)
+            self._nearby.usable = (search.secondary | search.sensitive) & ~structure.in_network
+        return self._nearby
 
 
 class CheapestDeviation:
