@@ -27,10 +27,12 @@ __all__ = [
     "Hierarchy",
     "HierarchyError",
     "InputError",
+    "Insiders",
     "Intervals",
     "IntervalsOptions",
     "Knowledge",
     "LevelChange",
+    "LevelsAgainst",
     "Manual",
     "MicrodataError",
     "MinFrequency",
@@ -87,6 +89,7 @@ __all__ = [
     "report",
     "round",
     "rules",
+    "sensitive_sums",
     "singleton_respondents",
     "suggest_recodes",
     "suppress",
@@ -109,10 +112,12 @@ _HOMES = {
     "Hierarchy": "tacit.hierarchy",
     "HierarchyError": "tacit.errors",
     "InputError": "tacit.errors",
+    "Insiders": "tacit.insiders",
     "Intervals": "tacit.outcome",
     "IntervalsOptions": "tacit.methods.intervals.options",
     "Knowledge": "tacit.attack.knowledge",
     "LevelChange": "tacit.methods.perturbation",
+    "LevelsAgainst": "tacit.insiders",
     "Manual": "tacit.rules",
     "MicrodataError": "tacit.microdata",
     "MinFrequency": "tacit.rules",
@@ -163,6 +168,7 @@ _HOMES = {
     "read_solution": "tacit.io.solutions",
     "recode": "tacit.methods.recoding.run",
     "round": "tacit.methods.rounding.run",
+    "sensitive_sums": "tacit.rules.sums",
     "singleton_respondents": "tacit.attack.knowledge",
     "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
@@ -197,6 +203,7 @@ if TYPE_CHECKING:
         TacitError,
     )
     from tacit.hierarchy import Hierarchy
+    from tacit.insiders import Insiders, LevelsAgainst
     from tacit.io.audits import read_audit, write_audit
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
@@ -232,6 +239,7 @@ if TYPE_CHECKING:
         SmallCounts,
         ZeroCells,
     )
+    from tacit.rules.sums import sensitive_sums
     from tacit.table import Bounds, Table, Verdict, Weighting
 else:
     # Hidden from type checkers, which would otherwise take every misspelt name for granted.

@@ -77,6 +77,15 @@ def test_an_audit_tells_of_known_sums(job: Path, capsys: pytest.CaptureFixture[s
     assert "known sums" not in capsys.readouterr().out
 
 
+def test_all_contributors_and_pairs_of_them_attack_where_asked_for(
+    job: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every contributor the table knows, two of them together: protected, and told."""
+    arguments = ["protect", str(job), "--quiet", "--insiders", "contributors", "--coalition", "2"]
+    assert main(arguments) == 0
+    assert "up to 2 together" in capsys.readouterr().out
+
+
 def test_sums_that_stay_known_are_printed(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where no other cell can be suppressed, whoever runs the command is told."""
     assert main(["protect", str(job), "--quiet", "--max-suppressed", "2"]) == 0

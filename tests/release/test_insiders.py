@@ -10,9 +10,8 @@ import pytest
 import tacit
 from tacit.cli.arguments import INSIDERS
 from tacit.errors import InputError
-from tacit.release import Against, faced
-from tacit.release import against as against_module
-from tacit.release.against import asked_for, insiders_asked_for
+from tacit.release import faced
+from tacit.release.against import insiders_asked_for
 from tacit.table.insiders import Choice
 from tests.table.test_insiders import two_children
 
@@ -22,13 +21,6 @@ CODES = {"firm": ["big", "small", "other"]}
 def judged(**codes: Any) -> tacit.Table:
     """Firms of 200 and 3 alone in two children of a parent."""
     return two_children(**codes).apply(tacit.MinFrequency(3))
-
-
-@pytest.fixture
-def facing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let guarantees name insiders, as an audit that looks at them allows."""
-    monkeypatch.setattr(against_module, "FACES_INSIDERS", True)
-    monkeypatch.setattr(against_module, "faces_insiders", lambda _found: True)
 
 
 def test_the_default_is_singletons() -> None:
@@ -79,7 +71,6 @@ def test_a_problem_brings_its_own() -> None:
     assert faced(problem, {}, "none").insiders is None
 
 
-@pytest.mark.usefixtures("facing")
 @pytest.mark.parametrize(
     ("codes", "choice", "coalition", "told"),
     [
@@ -114,14 +105,6 @@ def test_the_guarantee_names_kinds(
     assert insiders_asked_for(nobody, choice, coalition) == kinds
 
 
-def test_no_guarantee_without_an_audit_of_insiders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the audit does not look at insiders, nothing is said of them."""
-    monkeypatch.setattr(against_module, "FACES_INSIDERS", False)
-    assert insiders_asked_for(judged(**CODES), "singletons", 1) == ()
-    assert asked_for("suppress", {}, []) == (Against.READER,)
-
-
-@pytest.mark.usefixtures("facing")
 def test_publishers_are_told_of_tables_without_names() -> None:
     """The papers say, once, that each cell with a single contributor was taken for another's."""
     rows = tacit.protect(judged(), time_limit=20).papers.summary_rows()

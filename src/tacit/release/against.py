@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from tacit.attack.audit import Audit, audit
+from tacit.attack.audit import Audit
 from tacit.attack.knowledge import Attacker
 from tacit.insiders import Insiders
 from tacit.methods.registry import find_method
@@ -46,9 +45,6 @@ class Against(StrEnum):
 
 INSIDERS = (Against.SINGLETONS, Against.CELL_SINGLETONS, Against.CONTRIBUTORS)
 """Kinds of contributors from whom only what others contribute is kept."""
-
-FACES_INSIDERS = "insiders" in signature(audit).parameters
-"""Whether the audit looks at insiders: nothing is guaranteed that it does not look at."""
 
 _OF_SINGLETONS = {"respondents": Against.ALONE, "global": Against.ALL_ALONE}
 _ALONE = "who are alone in a cell"
@@ -91,7 +87,7 @@ def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Again
     """
     holdings = table.holding_count is not None or table.holdings is not None
     count = table.holding_count if holdings else table.count
-    if not FACES_INSIDERS or choice == "none" or (count is None and choice == "singletons"):
+    if choice == "none" or (count is None and choice == "singletons"):
         return ()
     largest = table.holdings if holdings else table.contributors
     # In all cells, not only those with a single contributor: readers must not learn of those.
@@ -110,15 +106,10 @@ def audited(found: Audit) -> tuple[Against, ...]:
     """The kinds of attackers that an audit let attack; confidential, see `asked_for`."""
     kinds = [_kind(finding.attacker) for finding in found.findings]
     insiders = found.problem.insiders
-    if insiders is not None and faces_insiders(found):
+    if insiders is not None and found.insiders is not None:
         kinds.append(Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS)
         kinds += [Against.TOGETHER] * (insiders.coalition > 1)
     return _in_order(kinds)
-
-
-def faces_insiders(found: Audit) -> bool:
-    """Whether an audit looked at the insiders of its problem."""
-    return getattr(found, "insiders", None) is not None
 
 
 def no_insider_can(against: Sequence[Against]) -> str:

@@ -53,7 +53,7 @@ def test_patterns_withstand_every_contributor(
         assert withheld(made, everything(made)).exposed()
         return
     assert outcome.solution is not None
-    assert not withheld(made, outcome.suppressed).exposed()
+    assert not withheld(made, outcome.suppressed.tolist()).exposed()
     alone = suppress(made.problem.replace(insiders=None), algorithm="auto", time_limit=20.0)
     if alone.status is Status.OPTIMAL:
         assert outcome.report.objective is not None
@@ -84,13 +84,15 @@ def test_the_lightest_pattern_is_found(seed: int, kind: str) -> None:
 
 def firms(cells: dict[tuple[str, str], list[float]], rows: Hierarchy) -> Table:
     """A table of firms, each of which is in one of the finest cells."""
-    place, product, value, firm = [], [], [], []
+    place: list[str] = []
+    product: list[str] = []
+    value: list[float] = []
     for (row, column), amounts in cells.items():
         for amount in amounts:
             place.append(row)
             product.append(column)
             value.append(amount)
-            firm.append(f"F{len(firm)}")
+    firm = [f"F{number}" for number in range(len(value))]
     data = {"place": place, "product": product, "value": value, "firm": firm}
     return tacit.tabulate(data, {"place": rows, "product": None}, "value", contributor="firm")
 
@@ -173,7 +175,9 @@ def test_why_nothing_protects_is_told_with_labels_and_ways_out() -> None:
     """Where all else of the row must be published, the message says who knows what."""
     table = two_single_firms()
     elsewhere = ~np.isin(table.codes("product"), ["a", "b"])
-    problem = table.problem("singletons").replace(must_publish=(table.codes("place") == "N") & elsewhere)
+    problem = table.problem("singletons").replace(
+        must_publish=(table.codes("place") == "N") & elsewhere
+    )
     outcome = suppress(problem)
     assert outcome.status is Status.INFEASIBLE
     first = outcome.message.splitlines()[0]
