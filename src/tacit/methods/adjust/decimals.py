@@ -195,7 +195,7 @@ class Written:
                 ),
                 # What decimals cost is little; solvers must not lose their way over it.
                 cost=np.clip(cost / usual, -1e4, 1e4),
-                whole=np.ones(2 * len(free), bool),
+                integer=np.ones(2 * len(free), bool),
                 seed=seed,
             )
             found = mip.minimise(seconds=seconds, gap=1e-4)
