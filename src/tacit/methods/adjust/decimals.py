@@ -18,7 +18,7 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.adjust.options import Norm
-from tacit.methods.adjust.totals import total_entries
+from tacit.methods.adjust.totals import totals_of_several
 from tacit.problem import Booleans, Floats, Problem
 from tacit.solver.highs_mip import HighsMip
 from tacit.tolerances import ADDITIVITY, MET
@@ -248,7 +248,8 @@ def _settled(counts: Floats) -> Floats:
 def _computed(A: sparse.csr_array[Any, Any]) -> Booleans:
     """One cell of each relation that is computed from the others, the total if there is one."""
     computed = np.zeros(A.shape[1], bool)
-    computed[A.indices[total_entries(A)]] = True
+    total = totals_of_several(A)
+    computed[total[total >= 0]] = True
     for pair in np.flatnonzero(np.diff(A.indptr) <= 2).tolist():
         cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
         if not computed[cells].any():
