@@ -19,7 +19,7 @@ from scipy import sparse
 from tacit.outcome import TracePoint
 from tacit.problem import Booleans, Floats, Problem
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Plain:
     row_upper: Floats
     upper: Floats
     cost: Floats
-    whole: Booleans
+    integer: Booleans
 
     @classmethod
     def of(cls, problem: Problem, weight: Floats) -> Plain:
@@ -65,7 +65,7 @@ class Plain:
 
     def deviations(self, x: Floats | None) -> Floats | None:
         """The deviations that a vector represents."""
-        n = (len(self.cost) - int(self.whole.sum())) // 2
+        n = (len(self.cost) - int(self.integer.sum())) // 2
         return None if x is None else x[:n] - x[n : 2 * n]
 
 
@@ -125,7 +125,7 @@ def run_highs(plain: Plain, seconds: float, seed: int) -> PeerRun:
     began = time.monotonic()
     trace: list[TracePoint] = []
 
-    def note(so_far: WholeSolution) -> bool:
+    def note(so_far: MipSolution) -> bool:
         objective = so_far.objective if np.isfinite(so_far.objective) else None
         trace.append(TracePoint(time.monotonic() - began, objective, so_far.bound))
         return False
@@ -137,7 +137,7 @@ def run_highs(plain: Plain, seconds: float, seed: int) -> PeerRun:
         lower=np.zeros(len(plain.cost)),
         upper=plain.upper,
         cost=plain.cost,
-        whole=plain.whole,
+        integer=plain.integer,
         seed=seed,
     )
     found = mip.minimise(seconds=seconds, gap=1e-4, watch=note)
@@ -189,8 +189,8 @@ def run_scip(plain: Plain, seconds: float, seed: int) -> PeerRun:
         }
     )
     variables = [
-        model.addVar(vtype="I" if whole else "C", lb=0.0, ub=float(upper), obj=float(cost))
-        for whole, upper, cost in zip(plain.whole, plain.upper, plain.cost, strict=True)
+        model.addVar(vtype="I" if is_integer else "C", lb=0.0, ub=float(upper), obj=float(cost))
+        for is_integer, upper, cost in zip(plain.integer, plain.upper, plain.cost, strict=True)
     ]
     rows = plain.rows
     for row in range(rows.shape[0]):

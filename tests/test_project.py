@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,8 @@ CITATION: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 WORKFLOW: dict[str, Any] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 _SUFFIXES = r"(?:py|md|toml|yml|yaml|cff)"
+_SHARING = ("tests/methods/intervals", "tests/methods/combined")
+"""Folders whose test modules still share what they need with each other."""
 
 
 def _name(requirement: str) -> str:
@@ -96,3 +100,35 @@ def test_commands_that_contributing_names_can_be_run() -> None:
     targets = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text()))
     named = set(re.findall(r"(?:`|^)make ([a-z-]+)", CONTRIBUTING, re.MULTILINE))
     assert {"wheel-check", "test"} <= named <= targets
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, and the names that it imports from them, with dots."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def test_no_test_module_imports_another() -> None:
+    """What several tests need stands in a module of its own, where it is not run as a test."""
+    sharing = tuple(ROOT / folder for folder in _SHARING)
+    modules = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
+    assert Path(__file__).stem in modules
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        if any(path.is_relative_to(folder) for folder in sharing):
+            continue
+        named = {part for name in imported(path) for part in name.split(".")}
+        assert not named & modules, path.relative_to(ROOT)
+
+
+def test_outcomes_of_methods_are_made_by_the_driver() -> None:
+    """No method calls its own result safe or optimal: the driver audits and decides."""
+    methods = ROOT / "src" / "tacit" / "methods"
+    makers = {
+        path.relative_to(methods).as_posix()
+        for path in methods.rglob("*.py")
+        if re.search(r"\bOutcome\(", path.read_text())
+    }
+    assert makers == {"engine/driver.py"}

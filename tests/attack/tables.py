@@ -16,9 +16,11 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.reach import Reaches
 from tacit.attack.sweep import Attack
+from tacit.generators import generate_2d, generate_3d
 from tacit.outcome import Intervals
-from tacit.problem import Floats, Problem
+from tacit.problem import Booleans, Floats, Problem
 
 Matrix = npt.NDArray[np.float64]
 
@@ -27,6 +29,8 @@ minimise: Any = linprog
 
 FINITE_BOUNDS = ("near", "zero width", "from below", "from above", "natural", "wide")
 ANY_BOUNDS = (*FINITE_BOUNDS, "no upper", "no lower", "none")
+SIZES = {"network": (30, 22), "cube": (5, 5, 4)}
+"""Of tables large enough for several tasks."""
 
 
 @dataclass(frozen=True)
@@ -367,3 +371,55 @@ def seeded_table(rng: np.random.Generator) -> Published:
     hidden = np.asarray(rng.random(n) < rng.uniform(0.3, 1.0))
     problem = Problem(value=value, lower=lower, upper=upper, relations=A, rhs=A @ value)
     return Published(problem, hidden, magnitude(problem))
+
+
+def small_problem(seed: int, *, cube: bool = False) -> Problem:
+    """A table with a few sensitive cells of all kinds of levels and at most nine others free."""
+    rng = np.random.default_rng(seed)
+    table = generate_3d(2, 2, 2, seed=seed) if cube else generate_2d(3, 3, seed=seed)
+    problem = table.problem()
+    n = problem.cell_count
+    order = rng.permutation(n)
+    sensitive, free = np.sort(order[:3]), order[3:12]
+    publish = np.ones(n, bool)
+    publish[sensitive] = False
+    publish[free] = False
+    value = problem.value[sensitive]
+    return problem.replace(
+        upper=problem.value + rng.integers(0, 3, n) * problem.value + 5,
+        sensitive=sensitive,
+        lower_level=np.minimum(np.ceil(value * rng.random(3)), value),
+        upper_level=np.ceil(1 + 4 * rng.random(3)),
+        sliding_level=np.where(rng.random(3) < 0.3, 3.0, 0.0),
+        must_publish=publish,
+    )
+
+
+def table_for_tasks(kind: str) -> tuple[Problem, Booleans]:
+    """A table large enough for several tasks, and a suppression."""
+    A, sums = crossed([flat(size) for size in SIZES[kind]])
+    rng = np.random.default_rng(4)
+    value = sums @ np.round(rng.lognormal(2, 1.5, sums.shape[1]), 1)
+    sensitive = np.sort(rng.choice(len(value), len(value) // 5, replace=False))
+    hidden = rng.random(len(value)) < 0.7
+    hidden[sensitive] = True
+    problem = Problem(
+        value=value,
+        upper=2 * value,
+        relations=A,
+        sensitive=sensitive,
+        lower_level=0.2 * value[sensitive],
+        upper_level=0.2 * value[sensitive],
+        singleton=np.where(rng.random(len(value)) < 0.1, np.arange(len(value)), -1),
+    )
+    return problem, hidden
+
+
+def assert_identical(one: Reaches, two: Reaches) -> None:
+    """Every number is the same, bit for bit."""
+    for name in ("amount", "limit", "answered"):
+        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
+    for name in ("deviations", "multipliers"):
+        ours, theirs = getattr(one, name), getattr(two, name)
+        assert ours.shape == theirs.shape
+        assert (ours != theirs).nnz == 0

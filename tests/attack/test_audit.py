@@ -70,7 +70,7 @@ def test_printed_intervals_are_found(name: str) -> None:
 
 
 def test_the_papers_named_in_the_examples_are_all_covered() -> None:
-    """Papers 000 (4.1), 002 (3.5) and 003 (4) print intervals, and the examples hold them."""
+    """[CastroVia2016, 4.1], [KarlssonOlsson2015, 3.5] and [Castro2012, 4] print intervals."""
     with_intervals = {name for name in examples.names() if examples.get(name).intervals}
     assert {"000-section-4.1", "002-figure-3.6", "003-figure-11"} <= with_intervals
 

@@ -12,30 +12,8 @@ from hypothesis import strategies as st
 from tacit.attack.audit import audit
 from tacit.attack.cuts import Separator, strengthened
 from tacit.attack.knowledge import Attacker
-from tacit.generators import generate_2d, generate_3d
 from tacit.problem import Booleans, Problem
-
-
-def small_problem(seed: int, *, cube: bool = False) -> Problem:
-    """A table with a few sensitive cells of all kinds of levels and at most nine others free."""
-    rng = np.random.default_rng(seed)
-    table = generate_3d(2, 2, 2, seed=seed) if cube else generate_2d(3, 3, seed=seed)
-    problem = table.problem()
-    n = problem.cell_count
-    order = rng.permutation(n)
-    sensitive, free = np.sort(order[:3]), order[3:12]
-    publish = np.ones(n, bool)
-    publish[sensitive] = False
-    publish[free] = False
-    value = problem.value[sensitive]
-    return problem.replace(
-        upper=problem.value + rng.integers(0, 3, n) * problem.value + 5,
-        sensitive=sensitive,
-        lower_level=np.minimum(np.ceil(value * rng.random(3)), value),
-        upper_level=np.ceil(1 + 4 * rng.random(3)),
-        sliding_level=np.where(rng.random(3) < 0.3, 3.0, 0.0),
-        must_publish=publish,
-    )
+from tests.attack.tables import small_problem
 
 
 def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:

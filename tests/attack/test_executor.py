@@ -11,42 +11,9 @@ import pytest
 
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches, Requests
+from tacit.attack.reach import Requests
 from tacit.attack.sweep import Attack
-from tacit.problem import Problem
-from tests.attack.tables import crossed, flat
-
-SIZES = {"network": (30, 22), "cube": (5, 5, 4)}
-
-
-def table(kind: str) -> tuple[Problem, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """A table large enough for several tasks, and a suppression."""
-    A, sums = crossed([flat(size) for size in SIZES[kind]])
-    rng = np.random.default_rng(4)
-    value = sums @ np.round(rng.lognormal(2, 1.5, sums.shape[1]), 1)
-    sensitive = np.sort(rng.choice(len(value), len(value) // 5, replace=False))
-    hidden = rng.random(len(value)) < 0.7
-    hidden[sensitive] = True
-    problem = Problem(
-        value=value,
-        upper=2 * value,
-        relations=A,
-        sensitive=sensitive,
-        lower_level=0.2 * value[sensitive],
-        upper_level=0.2 * value[sensitive],
-        singleton=np.where(rng.random(len(value)) < 0.1, np.arange(len(value)), -1),
-    )
-    return problem, hidden
-
-
-def assert_identical(one: Reaches, two: Reaches) -> None:
-    """Every number is the same, bit for bit."""
-    for name in ("amount", "limit", "answered"):
-        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-    for name in ("deviations", "multipliers"):
-        ours, theirs = getattr(one, name), getattr(two, name)
-        assert ours.shape == theirs.shape
-        assert (ours != theirs).nnz == 0
+from tests.attack.tables import SIZES, assert_identical, table_for_tasks
 
 
 def assert_same_audit(one: Audit, two: Audit) -> None:
@@ -66,7 +33,7 @@ def assert_same_audit(one: Audit, two: Audit) -> None:
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_threads_give_identical_answers(kind: str, workers: int) -> None:
     """However many threads there are, amounts and evidence do not change."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     requests = Requests.both_sides(np.arange(problem.cell_count))
     alone = attack.reach(requests)
@@ -88,7 +55,7 @@ def pools() -> Any:
 @pytest.mark.parametrize("kind", sorted(SIZES))
 def test_processes_give_identical_answers(kind: str, pools: list[Executor]) -> None:
     """However many processes there are, amounts and evidence do not change."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     requests = Requests.both_sides(np.flatnonzero(hidden))
     alone = attack.reach(requests)
@@ -99,7 +66,7 @@ def test_processes_give_identical_answers(kind: str, pools: list[Executor]) -> N
 @pytest.mark.parametrize("exact", [True, False])
 def test_audits_are_identical(exact: bool, pools: list[Executor]) -> None:
     """An audit with several attackers is the same in threads, processes and alone."""
-    problem, hidden = table("cube")
+    problem, hidden = table_for_tasks("cube")
     attackers = [
         Attacker.external(),
         Attacker.all_singletons(problem),
@@ -138,7 +105,7 @@ class Scrambled(Executor):
 @pytest.mark.parametrize("kind", sorted(SIZES))
 def test_tasks_may_be_retried(kind: str) -> None:
     """A task that runs twice gives the same answer twice, and there are several tasks."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     requests = Requests.both_sides(np.arange(problem.cell_count))
     executor = Scrambled()
@@ -149,7 +116,7 @@ def test_tasks_may_be_retried(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted(SIZES))
 def test_answers_do_not_depend_on_earlier_questions(kind: str) -> None:
     """The same attack asked twice, with other questions between, answers the same."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     cells = np.flatnonzero(hidden)
     requests = Requests.both_sides(cells[:60])
@@ -160,7 +127,7 @@ def test_answers_do_not_depend_on_earlier_questions(kind: str) -> None:
 
 def test_the_order_of_questions_does_not_matter() -> None:
     """Asked in another order, the same cells get the same intervals."""
-    problem, hidden = table("cube")
+    problem, hidden = table_for_tasks("cube")
     attack = Attack(problem, Knowledge.of(problem, hidden))
     cells = np.flatnonzero(hidden)
     order = np.random.default_rng(0).permutation(len(cells))
@@ -175,7 +142,7 @@ def test_the_order_of_questions_does_not_matter() -> None:
 @pytest.mark.parametrize("threads", [0, 2])
 def test_stopping_marks_what_is_open(kind: str, threads: int) -> None:
     """When progress says stop, answers so far are kept and the rest is marked."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     requests = Requests.both_sides(np.flatnonzero(hidden))
     told: list[int] = []
@@ -204,7 +171,7 @@ def test_an_error_in_a_task_reaches_the_caller() -> None:
             future.set_exception(RuntimeError("a worker was lost"))
             return future
 
-    problem, hidden = table("cube")
+    problem, hidden = table_for_tasks("cube")
     attack = Attack(problem, Knowledge.of(problem, hidden))
     with pytest.raises(RuntimeError, match="lost"):
         attack.reach(Requests.both_sides(np.flatnonzero(hidden)), executor=Broken())

@@ -23,9 +23,16 @@ from tacit.attack.suggestions import Suggestions
 from tacit.attack.sweep import Attack
 from tacit.problem import Floats, Problem
 from tacit.solver.highs import HighsModel
-from tests.attack.tables import Published, agree, extreme, published_tables
-from tests.attack.test_cuts import small_problem
-from tests.attack.test_executor import SIZES, assert_identical, table
+from tests.attack.tables import (
+    SIZES,
+    Published,
+    agree,
+    assert_identical,
+    extreme,
+    published_tables,
+    small_problem,
+    table_for_tasks,
+)
 
 
 def random_limits(rng: np.random.Generator, n: int, count: int, unit: float) -> Limits:
@@ -92,7 +99,7 @@ def test_targets_are_reached_the_same_way_in_large_tables(
     """Least moves and cells nearby keep the limits, and miss nothing the others reach."""
     monkeypatch.setattr(engines, "_LARGE", large)
     monkeypatch.setattr(engines, "_VAST", vast)
-    problem, hidden = table("cube")
+    problem, hidden = table_for_tasks("cube")
     rng = np.random.default_rng(seed)
     knowledge = Knowledge.of(problem, hidden)
     both = Requests.both_sides(problem.sensitive, problem.upper_level, problem.lower_level)
@@ -112,7 +119,7 @@ def test_targets_are_reached_the_same_way_in_large_tables(
 @pytest.mark.parametrize("kind", sorted(SIZES))
 def test_threads_give_identical_answers_with_limits(kind: str) -> None:
     """Limits travel with the chunks."""
-    problem, hidden = table(kind)
+    problem, hidden = table_for_tasks(kind)
     attack = Attack(problem, Knowledge.of(problem, hidden))
     both = Requests.both_sides(np.arange(problem.cell_count), 5.0, 5.0)
     limits = random_limits(np.random.default_rng(5), problem.cell_count, len(both), 2.0)
@@ -125,7 +132,7 @@ def test_threads_give_identical_answers_with_limits(kind: str) -> None:
 
 def test_limits_of_one_request_do_not_reach_the_next() -> None:
     """After a request with closed cells the model is what it was before."""
-    problem, hidden = table("cube")
+    problem, hidden = table_for_tasks("cube")
     free = Requests.both_sides(problem.sensitive[:6])
     closed = np.flatnonzero(hidden)
     nothing = np.zeros(len(closed))

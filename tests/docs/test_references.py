@@ -58,19 +58,11 @@ def test_keys_that_are_cited_exist(path: Path) -> None:
 
 _NUMBERED = re.compile(r"\bpapers?\s+\**00[0-4]\b", re.IGNORECASE)
 OTHERS = (*ROOT.glob("studies/*"), *ROOT.glob("studies/**/*.py"), *ROOT.glob("tests/**/*.py"))
-MOVING = tuple(
-    ROOT / part / room for part in ("src/tacit", "tests") for room in ("methods", "attack")
-)
-"""Rooms whose files are being moved; their citations are checked with the move."""
 
 
 @pytest.mark.parametrize(
     "path",
-    sorted(
-        path
-        for path in {*SOURCES, *OTHERS, ROOT / "CHANGELOG.md"}
-        if path.is_file() and not any(path.is_relative_to(room) for room in MOVING)
-    ),
+    sorted(path for path in {*SOURCES, *OTHERS, ROOT / "CHANGELOG.md"} if path.is_file()),
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_papers_have_no_numbers(path: Path) -> None:

@@ -13,7 +13,7 @@ from tacit.errors import InputError
 from tacit.release import faced
 from tacit.release.against import insiders_asked_for
 from tacit.table.insiders import Choice
-from tests.table.test_insiders import two_children
+from tests.table.firms import two_children
 
 CODES = {"firm": ["big", "small", "other"]}
 

@@ -12,7 +12,7 @@ from tacit.clock import Clock
 from tacit.outcome import Outcome, Status, StopReason, Suppression
 from tacit.release.sums import protect_sums, with_sums
 from tacit.rules.sums import sensitive_sums
-from tests.rules.test_sums import hidden_cells, two_cells
+from tests.rules.sums import hidden_cells, two_cells
 
 
 def alone_in_both() -> tacit.Table:

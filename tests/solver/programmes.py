@@ -10,18 +10,18 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 
 
 class Cover:
-    """A random covering problem: some columns whole, some not."""
+    """A random covering problem: some columns integer, some not."""
 
     def __init__(self, seed: int, rows: int = 8, columns: int = 14, density: float = 0.3):
         rng = np.random.default_rng(seed)
         self.A = (rng.random((rows, columns)) < density) * rng.integers(1, 9, (rows, columns))
         self.right = self.A.sum(axis=1) * 0.45
         self.cost = rng.integers(1, 30, columns).astype(float)
-        self.whole = rng.random(columns) < 0.8
+        self.integer = rng.random(columns) < 0.8
 
     def model(self, **options: Any) -> HighsMip:
         """The problem for the solver under test."""
@@ -33,7 +33,7 @@ class Cover:
             lower=np.zeros(columns),
             upper=np.ones(columns),
             cost=self.cost,
-            whole=self.whole,
+            integer=self.integer,
             **options,
         )
 
@@ -41,7 +41,7 @@ class Cover:
         """What scipy finds."""
         answer = milp(
             self.cost,
-            integrality=self.whole.astype(int),
+            integrality=self.integer.astype(int),
             bounds=Bounds(0, 1),
             constraints=[LinearConstraint(self.A, self.right, np.inf), *more],
             options={"mip_rel_gap": 0.0},
@@ -50,7 +50,7 @@ class Cover:
         return float(answer.fun)
 
 
-def values(solution: WholeSolution) -> Floats:
+def values(solution: MipSolution) -> Floats:
     """The vector of an answer that must have one."""
     assert solution.x is not None
     return solution.x

@@ -15,7 +15,7 @@ from scipy.optimize import LinearConstraint
 
 from tacit.errors import SolverError
 from tacit.solver.highs_mip import HighsMip, solvers_left_behind
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tests.solver.programmes import Cover, values
 
 
@@ -30,7 +30,7 @@ def test_optimum_is_that_of_scipy(seed: int) -> None:
     x = values(found)
     assert cover.cost @ x + 5.0 == pytest.approx(found.objective)
     assert (cover.A @ x >= cover.right - 1e-6).all()
-    assert np.allclose(x[cover.whole], np.rint(x[cover.whole]), atol=1e-6)
+    assert np.allclose(x[cover.integer], np.rint(x[cover.integer]), atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -84,7 +84,7 @@ def test_nothing_to_decide() -> None:
         lower=nothing,
         upper=nothing,
         cost=nothing,
-        whole=np.zeros(0, bool),
+        integer=np.zeros(0, bool),
         offset=3.0,
     )
     found = model.minimise(seconds=1)
@@ -111,9 +111,9 @@ def test_time_limit_holds_for_every_run() -> None:
 
 def test_watcher_is_told_and_may_stop() -> None:
     """Reports come in the asking thread, bounds never fall, and True ends the run."""
-    reports: list[WholeSolution] = []
+    reports: list[MipSolution] = []
 
-    def watch(so_far: WholeSolution) -> bool:
+    def watch(so_far: MipSolution) -> bool:
         assert threading.current_thread() is threading.main_thread()
         reports.append(so_far)
         return len(reports) >= 6
@@ -133,7 +133,7 @@ def test_error_of_a_watcher_ends_the_run() -> None:
     """What a watcher raises arrives, and the model can be used again."""
     model = hard()
 
-    def watch(_: WholeSolution) -> bool:
+    def watch(_: MipSolution) -> bool:
         raise ValueError("enough")
 
     with pytest.raises(ValueError, match="enough"):

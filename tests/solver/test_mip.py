@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tacit.clock import Clock, TimeUpError
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import Mip, WholeSolution
+from tacit.solver.mip import Mip, MipSolution
 from tacit.solver.scip import ScipMip
 from tests.solver.programmes import Cover, values
 
@@ -25,7 +25,7 @@ def model(kind: type[Mip], cover: Cover, offset: float = 0.0) -> Mip:
         lower=np.zeros(columns),
         upper=np.ones(columns),
         cost=cover.cost,
-        whole=cover.whole,
+        integer=cover.integer,
         offset=offset,
         seed=3,
     )
@@ -40,7 +40,7 @@ def test_either_finds_the_optimum(kind: type[Mip], seed: int) -> None:
     assert found.status == "optimal"
     assert found.objective == pytest.approx(cover.optimum() + 50)
     assert found.settled_bound == pytest.approx(found.objective)
-    x = values(found)[cover.whole]
+    x = values(found)[cover.integer]
     assert x == pytest.approx(np.rint(x), abs=1e-6)
 
 
@@ -57,9 +57,9 @@ def test_either_says_that_there_is_no_solution(kind: type[Mip]) -> None:
 def test_either_begins_with_what_is_known_and_stops_on_demand(kind: type[Mip]) -> None:
     """With a start there is an answer however soon the watcher stops the solver."""
     cover = Cover(5, rows=40, columns=80)
-    heard: list[WholeSolution] = []
+    heard: list[MipSolution] = []
 
-    def watch(so_far: WholeSolution) -> bool:
+    def watch(so_far: MipSolution) -> bool:
         heard.append(so_far)
         return True
 

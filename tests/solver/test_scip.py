@@ -12,7 +12,7 @@ from scipy import sparse
 from tacit import clock as clocks
 from tacit.clock import Clock, TimeUpError
 from tacit.problem import Floats
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tacit.solver.scip import Cut, Node, ScipMip, ScipTree
 from tests.solver.programmes import Cover, values
 
@@ -27,7 +27,7 @@ def model(cover: Cover, **options: float) -> ScipMip:
         lower=np.zeros(columns),
         upper=np.ones(columns),
         cost=cover.cost,
-        whole=cover.whole,
+        integer=cover.integer,
         **options,  # type: ignore[arg-type]
     )
 
@@ -52,9 +52,9 @@ def test_no_solution() -> None:
 
 def test_a_watcher_hears_and_stops() -> None:
     """Who watches is told of solutions, and may end the run."""
-    heard: list[WholeSolution] = []
+    heard: list[MipSolution] = []
 
-    def watch(so_far: WholeSolution) -> bool:
+    def watch(so_far: MipSolution) -> bool:
         heard.append(so_far)
         return True
 
@@ -66,7 +66,7 @@ def test_a_watcher_hears_and_stops() -> None:
 def test_errors_of_watchers_reach_the_caller() -> None:
     """An exception in a callback comes out of `minimise`."""
 
-    def watch(_: WholeSolution) -> bool:
+    def watch(_: MipSolution) -> bool:
         raise KeyError("heard")
 
     with pytest.raises(KeyError, match="heard"):
@@ -140,7 +140,7 @@ def test_a_lazy_condition(seed: int) -> None:
         lower=np.zeros(n),
         upper=np.ones(n),
         cost=cost,
-        whole=np.ones(n, bool),
+        integer=np.ones(n, bool),
         offset=3.0,
     )
     found = tree.minimise(seconds=20)
@@ -161,7 +161,7 @@ def test_nothing_below_the_limit() -> None:
         lower=np.zeros(3),
         upper=np.ones(3),
         cost=np.ones(3),
-        whole=np.ones(3, bool),
+        integer=np.ones(3, bool),
     )
     tree.limit_objective(0.5)
     assert tree.minimise(seconds=5).status == "infeasible"

@@ -26,7 +26,7 @@ def within_tolerance(plain: Plain, x: Floats) -> bool:
     size = np.maximum(1.0, np.abs(plain.upper).max())
     low = np.where(np.isfinite(plain.row_lower), plain.row_lower, -np.inf)
     missed = np.maximum(low - reached, reached - plain.row_upper).max()
-    whole = x[plain.whole]
+    whole = x[plain.integer]
     near = np.abs(whole - np.rint(whole)).max()
     return bool(missed <= 1e-6 * size and near <= 1e-6)
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.network import PRIME, Network, recognise, vanishes
-from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
+from tacit.problem import Booleans, Floats, Integers, Problem, component_labels, totals_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,18 +222,10 @@ def essential_rows(A: sparse.csr_array[Any, Any]) -> Booleans:
 
 
 def _totals(A: sparse.csr_array[Any, Any]) -> Integers:
-    """For each relation the one cell whose sign differs from all the others', or -1."""
-    m = A.shape[0]
-    row = np.repeat(np.arange(m), np.diff(A.indptr))
-    negative = A.data < 0
-    unit = np.abs(A.data) == 1
-    minus = np.bincount(row[negative], minlength=m)
-    plus = np.bincount(row[~negative], minlength=m)
-    total = np.full(m, -1, np.int64)
-    is_total = (~negative & (plus[row] == 1) & (minus[row] > 1)) & unit
-    total[row[is_total]] = A.indices[is_total]
-    is_total = negative & (minus[row] == 1) & unit
-    total[row[is_total]] = A.indices[is_total]
+    """For each relation its total if that has the coefficient 1 or -1, otherwise -1."""
+    total = totals_of(A)
+    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    total[row[(A.indices == total[row]) & (np.abs(A.data) != 1)]] = -1
     return total
 
 

@@ -26,19 +26,19 @@ class EqualCells:
     """A problem in which equal cells are merged.
 
     Attributes:
-        whole: The problem as it was given.
+        given: The problem as it was given.
         problem: The smaller one.
-        group: For each cell of the whole, the number of its cell in the smaller problem.
+        group: For each cell of the given problem, its cell in the smaller one.
     """
 
-    whole: Problem
+    given: Problem
     problem: Problem
     group: Integers
 
     @classmethod
     def of(
         cls,
-        whole: Problem,
+        given: Problem,
         *,
         attackers: Sequence[Attacker] = (),
         apart: Booleans | None = None,
@@ -47,7 +47,7 @@ class EqualCells:
         """Merge equal cells.
 
         Args:
-            whole: The problem.
+            given: The problem as it is given.
             attackers: Who attacks. A cell of which one of them is judged not to know what it
                 knows stays a cell of its own: what is known of its equals counts.
             apart: Further cells that stay cells of their own. So do those that must be published,
@@ -58,30 +58,30 @@ class EqualCells:
         Raises:
             InputError: An attacker holds for certain what is not so.
         """
-        alone = whole.must_publish.copy() if apart is None else apart | whole.must_publish
+        alone = given.must_publish.copy() if apart is None else apart | given.must_publish
         for attacker in attackers:
-            attacker.expect_cells(whole)
+            attacker.expect_cells(given)
             if attacker.at_least or attacker.at_most:
                 # Errors name cells as they were given.
-                attacker.learn(whole, _bounds(whole))
+                attacker.learn(given, _bounds(given))
             alone[[*attacker.own, *attacker.colluding]] = True
-        levels = whole.lower_level + whole.upper_level + whole.sliding_level
-        alone[whole.sensitive[levels == 0]] = True
-        group, relations = _merged(whole, alone)
+        levels = given.lower_level + given.upper_level + given.sliding_level
+        alone[given.sensitive[levels == 0]] = True
+        group, relations = _merged(given, alone)
         differ = _differ(agreeing, group)
         if differ.any():
-            group, relations = _merged(whole, alone | differ)
-        return cls(whole, _problem(whole, group, relations), group)
+            group, relations = _merged(given, alone | differ)
+        return cls(given, _problem(given, group, relations), group)
 
     @classmethod
-    def none(cls, whole: Problem) -> EqualCells:
+    def none(cls, given: Problem) -> EqualCells:
         """Nothing merged."""
-        return cls(whole, whole, np.arange(whole.cell_count))
+        return cls(given, given, np.arange(given.cell_count))
 
     @property
     def is_identity(self) -> bool:
         """Whether there was nothing to merge."""
-        return self.problem is self.whole
+        return self.problem is self.given
 
     def sum(self, column: Floats) -> Floats:
         """What the parts of each cell add up to."""
@@ -122,7 +122,7 @@ class EqualCells:
         return tuple(np.unique(self.group[np.array(cells, np.int64)]).tolist())
 
     def expand(self, solution: Solution) -> Solution:
-        """What is published of the whole, given what is published of the smaller problem."""
+        """What is published of the given problem, from what is published of the smaller one."""
         if self.is_identity:
             return solution
         group = self.group
@@ -138,7 +138,7 @@ class EqualCells:
         return rows if self.is_identity else sparse.csr_array(rows[:, self.group])
 
     def cells(self, merged: Sequence[int] | Integers) -> Integers:
-        """The cells of the whole that some cells of the smaller problem stand for."""
+        """The cells of the given problem that some cells of the smaller one stand for."""
         chosen = np.zeros(self.problem.cell_count, bool)
         chosen[np.asarray(merged, np.int64)] = True
         return np.flatnonzero(chosen[self.group])
@@ -216,10 +216,10 @@ def _strictest(
     return np.asarray(choose.reduceat(column[order], first))
 
 
-def _problem(whole: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) -> Problem:
+def _problem(given: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) -> Problem:
     count = int(group.max(initial=-1)) + 1
-    if count == whole.cell_count:
-        return whole
+    if count == given.cell_count:
+        return given
     # The first of several equal cells speaks for them, in values and in messages.
     _, first = np.unique(group, return_index=True)
 
@@ -228,27 +228,27 @@ def _problem(whole: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
 
     levels = {}
     for name in ("lower_level", "upper_level", "sliding_level"):
-        level = np.zeros(whole.cell_count)
-        level[whole.sensitive] = getattr(whole, name)
+        level = np.zeros(given.cell_count)
+        level[given.sensitive] = getattr(given, name)
         levels[name] = strictest(np.maximum, level)
-    sensitive = np.flatnonzero(strictest(np.maximum, whole.is_sensitive))
-    value = whole.value[first]
+    sensitive = np.flatnonzero(strictest(np.maximum, given.is_sensitive))
+    value = given.value[first]
     insiders = None
-    if whole.insiders is not None:
-        place = np.searchsorted(sensitive, group[whole.sensitive])
-        insiders = whole.insiders.renumbered(group, place, len(sensitive))
+    if given.insiders is not None:
+        place = np.searchsorted(sensitive, group[given.sensitive])
+        insiders = given.insiders.renumbered(group, place, len(sensitive))
     return Problem(
         value=value,
         # Where a table is rounded, equal cells may differ a little, and so may their bounds.
-        lower=np.minimum(strictest(np.maximum, whole.lower), np.maximum(value, whole.lower[first])),
-        upper=np.maximum(strictest(np.minimum, whole.upper), np.minimum(value, whole.upper[first])),
-        weight=np.bincount(group, whole.weight, minlength=count),
+        lower=np.minimum(strictest(np.maximum, given.lower), np.maximum(value, given.lower[first])),
+        upper=np.maximum(strictest(np.minimum, given.upper), np.minimum(value, given.upper[first])),
+        weight=np.bincount(group, given.weight, minlength=count),
         relations=rows[:, :count],
         rhs=rows[:, [count]].toarray().ravel(),
         sensitive=sensitive,
         **{name: level[sensitive] for name, level in levels.items()},
-        must_publish=whole.must_publish[first],
-        singleton=strictest(np.maximum, whole.singleton),
+        must_publish=given.must_publish[first],
+        singleton=strictest(np.maximum, given.singleton),
         insiders=insiders,
-        labels=[whole.name_cell(cell).removeprefix("cell ") for cell in first.tolist()],
+        labels=[given.name_cell(cell).removeprefix("cell ") for cell in first.tolist()],
     )

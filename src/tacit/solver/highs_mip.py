@@ -21,9 +21,9 @@ from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
-from tacit.solver.mip import Watcher, WholeSolution
+from tacit.solver.mip import MipSolution, Watcher
 
-__all__ = ["HighsMip", "Watcher", "WholeSolution", "solvers_left_behind"]
+__all__ = ["HighsMip", "MipSolution", "Watcher", "solvers_left_behind"]
 
 _PAUSE = 0.05
 """Seconds between two reports."""
@@ -34,7 +34,7 @@ _LEAST_GRACE = 0.3
 
 
 class HighsMip(HighsModel):
-    """min cost x + offset as in `HighsModel`, some of the columns whole numbers.
+    """min cost x + offset as in `HighsModel`, some of the columns integer.
 
     A model whose solver was left behind cannot be used again.
     """
@@ -50,7 +50,7 @@ class HighsMip(HighsModel):
         lower: Floats,
         upper: Floats,
         cost: Floats,
-        whole: Booleans,
+        integer: Booleans,
         offset: float = 0.0,
         seed: int = 1,
         tolerance: float = 1e-7,
@@ -64,10 +64,10 @@ class HighsMip(HighsModel):
             cost=cost,
             tolerance=tolerance,
         )
-        columns = np.flatnonzero(whole).astype(np.int32)
+        columns = np.flatnonzero(integer).astype(np.int32)
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
         self._check(
-            self._highs.changeColsIntegrality(len(columns), columns, kinds), "whole columns"
+            self._highs.changeColsIntegrality(len(columns), columns, kinds), "integer columns"
         )
         self._check(self._highs.changeObjectiveOffset(offset), "the offset")
         settings: dict[str, Any] = {
@@ -87,7 +87,7 @@ class HighsMip(HighsModel):
         gap: float = 0.0,
         start: Floats | None = None,
         watch: Watcher | None = None,
-    ) -> WholeSolution:
+    ) -> MipSolution:
         """Minimise, or come as far as time allows.
 
         Args:
@@ -123,14 +123,14 @@ class HighsMip(HighsModel):
             self._left_behind = not run.has_ended
         return run.so_far("stopped") if self._left_behind else self._answer()
 
-    def _nothing(self) -> WholeSolution:
+    def _nothing(self) -> MipSolution:
         """The answer without any column, which HiGHS does not give."""
         lp = self._highs.getLp()
         if (np.array(lp.row_lower_) > 0).any() or (np.array(lp.row_upper_) < 0).any():
-            return WholeSolution("infeasible", None, np.inf, np.inf)
-        return WholeSolution("optimal", np.zeros(0), lp.offset_, lp.offset_)
+            return MipSolution("infeasible", None, np.inf, np.inf)
+        return MipSolution("optimal", np.zeros(0), lp.offset_, lp.offset_)
 
-    def _answer(self) -> WholeSolution:
+    def _answer(self) -> MipSolution:
         status = self._highs.getModelStatus()
         name = _STATUS.get(status)
         if name is None:
@@ -139,11 +139,11 @@ class HighsMip(HighsModel):
         info = self._highs.getInfo()
         bound = float(info.mip_dual_bound)
         if name == "infeasible":
-            return WholeSolution(name, None, np.inf, np.inf)
+            return MipSolution(name, None, np.inf, np.inf)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            return WholeSolution(name, None, np.inf, bound)
+            return MipSolution(name, None, np.inf, bound)
         x = np.array(self._highs.getSolution().col_value)
-        return WholeSolution(name, x, float(info.objective_function_value), bound)
+        return MipSolution(name, x, float(info.objective_function_value), bound)
 
 
 class _Run:
@@ -204,15 +204,15 @@ class _Run:
         if self.has_ended and self._status in (None, highspy.HighsStatus.kError):
             raise SolverError("HiGHS refused to solve a mixed-integer programme")
 
-    def so_far(self, status: str) -> WholeSolution:
+    def so_far(self, status: str) -> MipSolution:
         """The best vector and the bound at present."""
         with self._news:
-            return WholeSolution(status, self._x, self._objective, self._bound)
+            return MipSolution(status, self._x, self._objective, self._bound)
 
-    def _report(self) -> WholeSolution:
+    def _report(self) -> MipSolution:
         now = self.so_far("running")
         is_new, self._reported = now.x is not self._reported, now.x
-        return now if is_new else WholeSolution("running", None, now.objective, now.bound)
+        return now if is_new else MipSolution("running", None, now.objective, now.bound)
 
 
 _runs: WeakSet[_Run] = WeakSet()

@@ -81,6 +81,6 @@ class WarmModel(HighsModel):
         return np.array(self._highs.getSolution().col_value)
 
     @property
-    def prices(self) -> Floats:
-        """The prices of the rows in the last solution."""
+    def duals(self) -> Floats:
+        """The dual values of the rows in the last solution."""
         return np.array(self._highs.getSolution().row_dual)

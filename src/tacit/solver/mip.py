@@ -12,7 +12,7 @@ from tacit.problem import Booleans, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class WholeSolution:
+class MipSolution:
     """A solver's answer, final or so far. It is a claim: whoever uses it checks it.
 
     Attributes:
@@ -34,7 +34,7 @@ class WholeSolution:
         return self.objective if is_met else self.bound
 
 
-Watcher = Callable[[WholeSolution], bool]
+Watcher = Callable[[MipSolution], bool]
 """Told how far the solver got (`x` only if it is new); returns True to stop it."""
 
 
@@ -53,7 +53,7 @@ class Mip(Protocol):
         lower: Floats,
         upper: Floats,
         cost: Floats,
-        whole: Booleans,
+        integer: Booleans,
         offset: float = 0.0,
         seed: int = 1,
     ) -> None: ...
@@ -65,7 +65,7 @@ class Mip(Protocol):
         gap: float = 0.0,
         start: Floats | None = None,
         watch: Watcher | None = None,
-    ) -> WholeSolution:
+    ) -> MipSolution:
         """Minimise, or come as far as time allows.
 
         Args:

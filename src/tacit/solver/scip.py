@@ -23,7 +23,7 @@ from scipy import sparse
 from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.mip import Watcher, WholeSolution
+from tacit.solver.mip import MipSolution, Watcher
 
 Cut: TypeAlias = tuple[Integers, Floats]
 """Columns and coefficients of a row that is at least 1."""
@@ -53,10 +53,10 @@ class Condition(Protocol):
     """What a vector must meet besides rows and bounds. More is never worse: x may always grow."""
 
     def accepts(self, x: Floats) -> bool:
-        """Whether a vector meets the condition, its whole columns rounded."""
+        """Whether a vector meets the condition, its integer columns rounded."""
 
     def forbid(self, x: Floats) -> Sequence[Cut]:
-        """Cuts that a vector violates that was not accepted, its whole columns rounded."""
+        """Cuts that a vector violates that was not accepted, its integer columns rounded."""
 
     def separate(self, x: Floats, node: Node) -> Sequence[Cut] | None:
         """Cuts that a fractional vector violates; None to leave it to the branching."""
@@ -66,7 +66,7 @@ class Condition(Protocol):
 
 
 class ScipMip:
-    """min cost x + offset, row_lower <= A x <= row_upper, lower <= x <= upper, some x whole."""
+    """min cost x + offset, row_lower <= A x <= row_upper, lower <= x <= upper, some x integer."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class ScipMip:
         lower: Floats,
         upper: Floats,
         cost: Floats,
-        whole: Booleans,
+        integer: Booleans,
         offset: float = 0.0,
         seed: int = 1,
     ):
@@ -96,7 +96,7 @@ class ScipMip:
         )
         self.variables = [
             self.model.addVar(
-                vtype="I" if whole[column] else "C",
+                vtype="I" if integer[column] else "C",
                 lb=None if np.isinf(lower[column]) else float(lower[column]),
                 ub=None if np.isinf(upper[column]) else float(upper[column]),
                 obj=float(cost[column]),
@@ -136,7 +136,7 @@ class ScipMip:
         start: Floats | None = None,
         watch: Watcher | None = None,
         nodes: int | None = None,
-    ) -> WholeSolution:
+    ) -> MipSolution:
         """Minimise, or come as far as time allows; see `Mip.minimise`.
 
         Args:
@@ -179,17 +179,17 @@ class ScipMip:
         for variable, value in zip(self.variables, x.tolist(), strict=True):
             self.model.setSolVal(solution, variable, value)
 
-    def _answer(self) -> WholeSolution:
+    def _answer(self) -> MipSolution:
         name = self.model.getStatus()
         if name == "infeasible":
-            return WholeSolution("infeasible", None, np.inf, np.inf)
+            return MipSolution("infeasible", None, np.inf, np.inf)
         if name in ("unbounded", "inforunbd"):
             raise SolverError("SCIP calls a programme unbounded that has an optimum")
         # What ends at the gap asked for is an optimum within that gap.
         status = "optimal" if name in ("optimal", "gaplimit") else "stopped"
         return self.so_far(status)
 
-    def so_far(self, status: str) -> WholeSolution:
+    def so_far(self, status: str) -> MipSolution:
         """The best vector and the bound at present."""
         model = self.model
         bound = float(model.getDualbound()) + self._offset
@@ -197,9 +197,9 @@ class ScipMip:
             bound = -np.inf
         best = model.getBestSol() if model.getNSols() > 0 else None
         if best is None:
-            return WholeSolution(status, None, np.inf, bound)
+            return MipSolution(status, None, np.inf, bound)
         objective = float(model.getSolObjVal(best)) + self._offset
-        return WholeSolution(status, self.values(best), objective, bound)
+        return MipSolution(status, self.values(best), objective, bound)
 
     def values(self, solution: Any) -> Floats:
         """A solution as a vector; None for that of the present node."""
@@ -213,7 +213,7 @@ class ScipMip:
         now = self.so_far("running")
         if self.model.getNNodes() == 0:
             # Before the first node is solved SCIP's bound need not be one.
-            now = WholeSolution("running", now.x, now.objective, -np.inf)
+            now = MipSolution("running", now.x, now.objective, -np.inf)
         if self._watch(now):
             self.model.interruptSolve()
 
@@ -356,7 +356,7 @@ class _Handler(Conshdlr):
 
     @_guarded
     def consenfolp(self, *_: Any) -> dict[str, Any]:
-        """Does the whole solution of a node meet it? If not, cut it off."""
+        """Does the integer solution of a node meet it? If not, cut it off."""
         tree = self.programme
         x = tree.values(None)
         tree.listen()

@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from tacit.arrays import Booleans, Floats, Integers
 from tacit.errors import InputError, TableError, nearest
 from tacit.insiders import Insiders, LevelsAgainst
+from tacit.problem import totals_of
 from tacit.table.contributors import UNKNOWN, Largest
 from tacit.table.judging import Pairs, Verdict, asked_levels
 
@@ -312,7 +313,8 @@ def _raise(levels: LevelsAgainst, at: Integers, asked: dict[str, Floats]) -> Non
 
 def _totals_above(relations: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
     """For each cell the totals that it is a part of."""
-    row, total = _parts(relations)
+    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    total = totals_of(relations)
     part = relations.data > 0
     at = (relations.indices[part], total[row[part]])
     n = relations.shape[1]
@@ -321,22 +323,14 @@ def _totals_above(relations: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any
     return sparse.csr_array(entries, shape=(n, n))
 
 
-def _parts(relations: sparse.csr_array[Any, Any]) -> tuple[Integers, Integers]:
-    """The row of each coefficient, and the total of each row, -1 where there is none."""
-    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
-    is_total = relations.data < 0
-    total = np.full(relations.shape[0], -1, np.int64)
-    total[row[is_total]] = relations.indices[is_total]
-    return row, total
-
-
 def respondents(relations: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
     """Numbers of the respondents of cells with a single one, -1 for all other cells.
 
     A total with one contributor has the same one as the only part with a contributor: follow
     the relations down from such totals.
     """
-    row, total = _parts(relations)
+    row = np.repeat(np.arange(relations.shape[0]), np.diff(relations.indptr))
+    total = totals_of(relations)
     part = (relations.data > 0) & alone[relations.indices] & (total[row] >= 0)
     part &= alone[total[row]]
     pairs = (np.ones(int(part.sum()), np.int8), (total[row[part]], relations.indices[part]))

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from tacit.errors import SolverError
 from tacit.methods.adjust.options import Norm
-from tacit.methods.adjust.totals import total_entries
+from tacit.methods.adjust.totals import totals_of_several
 from tacit.problem import Booleans, Floats, Problem
 from tacit.solver.highs_mip import HighsMip
 from tacit.tolerances import ADDITIVITY, MET
@@ -195,7 +195,7 @@ class Written:
                 ),
                 # What decimals cost is little; solvers must not lose their way over it.
                 cost=np.clip(cost / usual, -1e4, 1e4),
-                whole=np.ones(2 * len(free), bool),
+                integer=np.ones(2 * len(free), bool),
                 seed=seed,
             )
             found = mip.minimise(seconds=seconds, gap=1e-4)
@@ -248,7 +248,8 @@ def _settled(counts: Floats) -> Floats:
 def _computed(A: sparse.csr_array[Any, Any]) -> Booleans:
     """One cell of each relation that is computed from the others, the total if there is one."""
     computed = np.zeros(A.shape[1], bool)
-    computed[A.indices[total_entries(A)]] = True
+    total = totals_of_several(A)
+    computed[total[total >= 0]] = True
     for pair in np.flatnonzero(np.diff(A.indptr) <= 2).tolist():
         cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
         if not computed[cells].any():

@@ -121,7 +121,7 @@ def _fewest(search: Search) -> Integers | None:
         lower=np.append(base.lower, np.zeros(k)),
         upper=np.append(upper, np.ones(k)),
         cost=np.append(np.zeros(width), np.ones(k)),
-        whole=np.append(base.integer, np.ones(k, bool)),
+        integer=np.append(base.integer, np.ones(k, bool)),
         seed=search.options.seed,
     )
     found = None

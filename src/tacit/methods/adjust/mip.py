@@ -15,7 +15,7 @@ from tacit.methods.adjust.cuts import smallest_sides
 from tacit.methods.adjust.model import Adjustment
 from tacit.methods.adjust.options import Solver
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
+from tacit.solver.highs_mip import HighsMip, MipSolution, Watcher
 from tacit.tolerances import FAR_IN_SUMS, INTEGRAL
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class Mip:
         start: Floats | None = None,
         watch: Watcher | None = None,
         solver: Solver = "highs",
-    ) -> WholeSolution:
+    ) -> MipSolution:
         """Hand the model to a solver, which comes as far as time allows.
 
         Args:
@@ -238,7 +238,7 @@ class Mip:
             lower=self.lower,
             upper=self.upper,
             cost=self.cost,
-            whole=self.integer,
+            integer=self.integer,
             seed=seed,
         )
         return model.minimise(seconds=seconds, gap=gap, start=start, watch=watch)

@@ -24,7 +24,7 @@ from tacit.methods.adjust.model import Search
 from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip, MipSolution
 from tacit.tolerances import ROUNDING_NOISE
 
 _FIRST = (0.25, 1.0, 2.0)
@@ -197,7 +197,7 @@ class _Curve:
             lower=np.append(base.lower, np.zeros(n)),
             upper=np.append(base.upper, np.full(n, np.inf)),
             cost=np.append(np.zeros(width), np.ones(n)),
-            whole=np.append(base.integer, np.zeros(n, bool)),
+            integer=np.append(base.integer, np.zeros(n, bool)),
             seed=search.options.seed,
         )
         usual = np.full(n, model.unit)
@@ -234,7 +234,7 @@ class _Curve:
         """A value of this model's objective in the true measure."""
         return objective * self._cost_unit * self._unit**2
 
-    def solve(self, search: Search) -> WholeSolution:
+    def solve(self, search: Search) -> MipSolution:
         """The best senses as far as the tangents tell."""
         start = None
         if search.best is not None:
@@ -242,7 +242,7 @@ class _Curve:
             t = np.abs(search.best) / self._unit
             start = np.append(base, self._rate * t * t)
 
-        def watch(so_far: WholeSolution) -> bool:
+        def watch(so_far: MipSolution) -> bool:
             if np.isfinite(so_far.bound):
                 search.raise_bound(min(self.worth(so_far.bound), search.objective), "solver")
             return search.should_stop()

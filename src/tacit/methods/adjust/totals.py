@@ -7,24 +7,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Booleans, Integers
+from tacit.problem import Integers, totals_of
 
 
-def total_entries(A: sparse.csr_array[Any, Any]) -> Booleans:
-    """Which entries of the relations are totals.
+def totals_of_several(A: sparse.csr_array[Any, Any]) -> Integers:
+    """For each relation its total; -1 where there is none, and where the total has one part only.
 
-    The total of a relation is the one cell whose coefficient has another sign than all others;
-    a relation of two cells, or with several on both sides, has none.
-
-    >>> total_entries(sparse.csr_array([[1, 1, -1, 0], [0, 1, 0, -1]])).tolist()
-    [False, False, True, False, False]
+    >>> totals_of_several(sparse.csr_array([[1, 1, -1, 0], [0, 1, 0, -1]])).tolist()
+    [2, -1]
     """
-    row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    positive = np.bincount(row, A.data > 0, minlength=A.shape[0])
-    negative = np.bincount(row, A.data < 0, minlength=A.shape[0])
-    sign = np.where(positive == 1, 1.0, -1.0)
-    has_total = (np.minimum(positive, negative) == 1) & (positive + negative > 2)
-    return np.asarray(has_total[row] & (np.sign(A.data) == sign[row]))
+    return np.where(np.diff(A.indptr) > 2, totals_of(A), -1)
 
 
 def heights(A: sparse.csr_array[Any, Any]) -> Integers:
@@ -36,10 +28,8 @@ def heights(A: sparse.csr_array[Any, Any]) -> Integers:
     [0, 0, 1, 0, 2]
     """
     row = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
-    is_total = total_entries(A)
-    total = np.full(A.shape[0], -1)
-    total[row[is_total]] = A.indices[is_total]
-    is_part = (total[row] >= 0) & ~is_total
+    total = totals_of_several(A)
+    is_part = (total[row] >= 0) & (A.indices != total[row])
     part, above = A.indices[is_part], total[row[is_part]]
     height = np.zeros(A.shape[1], np.int64)
     for _ in range(A.shape[0]):

@@ -172,7 +172,7 @@ class Asked:
     @property
     def given(self) -> Problem:
         """The table as it was given."""
-        return self.reduction.whole
+        return self.reduction.given
 
     @property
     def problem(self) -> Problem:

@@ -65,7 +65,7 @@ class Case:
     @property
     def given(self) -> Problem:
         """The table as it was given."""
-        return self.reduction.whole
+        return self.reduction.given
 
     @property
     def problem(self) -> Problem:

@@ -12,7 +12,7 @@ from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,8 @@ class IntegerMaster:
         upper: Floats | None = None,
         most: Floats | None = None,
         start: Floats | None = None,
-        watch: Callable[[WholeSolution], bool] | None = None,
-    ) -> WholeSolution:
+        watch: Callable[[MipSolution], bool] | None = None,
+    ) -> MipSolution:
         """Minimise, or come as far as time allows.
 
         Args:
@@ -84,17 +84,17 @@ class IntegerMaster:
             lower=(least / unit)[kept],
             upper=(most / unit)[kept],
             cost=(relaxation.cost * unit)[kept] / price,
-            whole=self.integer[kept],
+            integer=self.integer[kept],
             offset=self.offset / price,
             seed=self.seed,
         )
 
-        def in_our_units(found: WholeSolution) -> WholeSolution:
+        def in_our_units(found: MipSolution) -> MipSolution:
             vector = None
             if found.x is not None:
                 vector = least.copy()
                 vector[kept] = np.clip(found.x * unit[kept], least[kept], most[kept])
-            return WholeSolution(found.status, vector, found.objective * price, found.bound * price)
+            return MipSolution(found.status, vector, found.objective * price, found.bound * price)
 
         if start is not None:
             fits = not ((start > most) | (start < least)).any()

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.problem import Booleans, Integers, Problem
+from tacit.problem import Booleans, Integers, Problem, totals_of
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -129,7 +129,8 @@ class _Finder:
         as_total = rng.integers(0, 2**63, n, np.uint64)
         self._as_part, self._as_total = as_part, as_total
         row = np.repeat(np.arange(m), np.diff(A.indptr))
-        total = _totals(A, row)
+        total = totals_of(A)
+        total[row[np.abs(A.data) != 1]] = -1
         usual = total >= 0
         is_part = usual[row] & (A.indices != total[row])
         part_row, part = row[is_part], A.indices[is_part].astype(np.int64)
@@ -349,23 +350,6 @@ class _Finder:
         new_start = np.concatenate([[0], np.cumsum(size)])
         places = np.arange(len(cells)) + np.repeat(start[:-1][order] - new_start[:-1], size)
         return Subtables(shape[order], new_start, cells[places], line[places], self.level)
-
-
-def _totals(A: sparse.csr_array[Any, Any], row: Integers) -> Integers:
-    """For each relation the cell that is the sum of the others; -1 where there is none."""
-    m = A.shape[0]
-    usual = np.bincount(row, np.abs(A.data) != 1, minlength=m) == 0
-    minus = np.bincount(row[A.data < 0], minlength=m)
-    plus = np.bincount(row[A.data > 0], minlength=m)
-    # A total with one part looks the same from both ends; then it is the one with the sign
-    # that totals have elsewhere in the table.
-    minus_is_usual = ((minus == 1) & (plus > 1)).sum() >= ((plus == 1) & (minus > 1)).sum()
-    by_minus = usual & (minus == 1) & ((plus > 1) | ((plus == 1) & minus_is_usual))
-    by_plus = usual & (plus == 1) & ((minus > 1) | ((minus == 1) & (not minus_is_usual)))
-    total = np.full(m, -1, np.int64)
-    is_total = np.where(A.data < 0, by_minus[row], by_plus[row])
-    total[row[is_total]] = A.indices[is_total]
-    return total
 
 
 def _common_parts(total: Integers, part: Integers, n: int) -> tuple[Integers, Integers]:

@@ -95,7 +95,7 @@ class Publication:
     @property
     def problem(self) -> Problem:
         """The table as it was given."""
-        return self.cells.whole
+        return self.cells.given
 
     def obstacles(self, search: Search) -> list[str]:
         """Why the table cannot be protected even with the widest intervals; empty if it can."""

@@ -11,7 +11,7 @@ from scipy import sparse
 from tacit.attack.network import recognise
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
-from tacit.solver.highs_mip import HighsMip, Watcher, WholeSolution
+from tacit.solver.highs_mip import HighsMip, MipSolution, Watcher
 from tacit.tolerances import INTEGRAL, SOLVER
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Mip:
         start: Integers | None = None,
         watch: Watcher | None = None,
         first: bool = False,
-    ) -> WholeSolution:
+    ) -> MipSolution:
         """Solve the model, or come as far as time allows.
 
         Args:
@@ -132,13 +132,13 @@ class Mip:
         if first:
             model.set_option("mip_max_improving_sols", 1)
 
-        def told(so_far: WholeSolution) -> bool:
+        def told(so_far: MipSolution) -> bool:
             return watch is not None and watch(self._in_true_measure(so_far))
 
         found = model.minimise(seconds=seconds, gap=gap, start=given, watch=told)
         return self._in_true_measure(found)
 
-    def _in_true_measure(self, answer: WholeSolution) -> WholeSolution:
+    def _in_true_measure(self, answer: MipSolution) -> MipSolution:
         return replace(
             answer,
             objective=answer.objective * self._cost_unit,
@@ -182,7 +182,7 @@ class Mip:
             lower=lattice.lower[chosen],
             upper=lattice.upper[chosen],
             cost=lattice.cost[chosen] / self._cost_unit,
-            whole=np.ones(len(chosen), bool),
+            integer=np.ones(len(chosen), bool),
             offset=(lattice.offset + float(lattice.cost[~free] @ columns[~free])) / self._cost_unit,
             seed=seed,
         )

@@ -342,13 +342,13 @@ class Search(driver.Search):
     def structure(self) -> Structure:
         """The relations of the given table, examined when first asked for."""
         if self._structure is None:
-            self._structure = Structure.of(self.reduction.whole)
+            self._structure = Structure.of(self.reduction.given)
         return self._structure
 
     def audited(self, values: Values, observer: Observer | None = None) -> Audit:
         """Have a rounding audited, as one of the table as it was given."""
         return driver.audited(
-            self.reduction.whole,
+            self.reduction.given,
             self.reduction.expand(values),
             self.given_attackers,
             structure=self.structure if len(self.problem.sensitive) else None,
@@ -444,7 +444,7 @@ class Search(driver.Search):
         """The multiples that the cells of the table may become as it was given."""
         if self.reduction.is_identity:
             return lattice
-        whole, attackers = self.reduction.whole, self.given_attackers
+        whole, attackers = self.reduction.given, self.given_attackers
         return Lattice(whole, self._given_weight, self.options, lattice.steps, attackers)
 
     def _until_safe(self) -> None:
@@ -499,7 +499,7 @@ class RandomSearch(Search):
             return "", ()
         return (
             "rounding at random heeds no levels, and leaves cells exposed: "
-            f"{self.reduction.whole.name_cells(self.exposed)}; choose algorithm auto, or "
+            f"{self.reduction.given.name_cells(self.exposed)}; choose algorithm auto, or "
             f"{self.lattice.advice()}"
         ), self.exposed
 
@@ -527,5 +527,5 @@ def _why_none(search: Search) -> str:
             + ("let multiples move (zero_restricted), or " if kept else "")
             + f"allow more steps, such as most_steps={lattice.steps + 1}"
         )
-    named = search.reduction.whole.name_cells(search.exposed)
+    named = search.reduction.given.name_cells(search.exposed)
     return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"

@@ -26,7 +26,7 @@ from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tests.attack.tables import crossed, flat
 from tests.methods.suppress.tables import (
     ATTACKER_KIND,
@@ -298,8 +298,8 @@ def test_solver_that_contradicts_itself_proves_nothing(
 ) -> None:
     """A master problem without solution is no proof while there is a safe pattern."""
 
-    def nothing(*_: Any, **__: Any) -> WholeSolution:
-        return WholeSolution("infeasible", None, np.inf, np.inf)
+    def nothing(*_: Any, **__: Any) -> MipSolution:
+        return MipSolution("infeasible", None, np.inf, np.inf)
 
     instance = cube(4)
     honest = instance.suppress(algorithm)

@@ -21,7 +21,7 @@ from tacit.methods.adjust.quadratic import Squares, first_senses
 from tacit.outcome import TINY, StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip, MipSolution
 from tacit.tolerances import ROUNDING_NOISE, SOLVER
 
 _LARGEST = 1e12
@@ -141,7 +141,7 @@ class _Master:
             lower=np.append((~model.may_fall).astype(float), search.bound / self._scale),
             upper=np.append(model.may_rise.astype(float), np.inf),
             cost=np.append(np.zeros(count), 1.0),
-            whole=np.append(np.ones(count, bool), False),
+            integer=np.append(np.ones(count, bool), False),
             seed=search.options.seed,
         )
 
@@ -182,7 +182,7 @@ class _Master:
         """The most promising senses; None at the end of the search."""
         search = self._search
 
-        def watch(so_far: WholeSolution) -> bool:
+        def watch(so_far: MipSolution) -> bool:
             self._note(so_far.bound)
             return search.should_stop()
 

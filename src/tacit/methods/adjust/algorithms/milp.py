@@ -11,7 +11,7 @@ from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.highs_mip import MipSolution
 
 
 def run(search: Search) -> None:
@@ -57,7 +57,7 @@ def _model_of(search: Search, polygons: Booleans | bool, *, integer: bool) -> Mi
 def _solve(search: Search, mip: Mip, until: float) -> bool:
     """Solve the model; True if nothing is left to find."""
 
-    def watch(so_far: WholeSolution) -> bool:
+    def watch(so_far: MipSolution) -> bool:
         take_note(search, mip, so_far.x, so_far.bound)
         return search.should_stop()
 

@@ -10,7 +10,7 @@ from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Search
 from tacit.problem import Floats, Integers
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.highs_mip import MipSolution
 
 _SECONDS = 2.0
 """Time for one block."""
@@ -149,7 +149,7 @@ class Blocks:
         return np.flatnonzero(chosen)
 
 
-def _solved(mip: Mip, z: Floats, seconds: float, search: Search) -> WholeSolution | None:
+def _solved(mip: Mip, z: Floats, seconds: float, search: Search) -> MipSolution | None:
     """The model solved from a known table; None if the solver broke down."""
     try:
         return mip.solve(

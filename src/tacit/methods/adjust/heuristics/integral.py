@@ -93,7 +93,7 @@ def _attempt(
             upper=np.concatenate([up_high - up_low, down_high - down_low]),
             # What rounding costs is little; solvers must not lose their way over it.
             cost=np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
-            whole=np.ones(2 * len(free), bool),
+            integer=np.ones(2 * len(free), bool),
             seed=seed,
         )
         found = mip.minimise(seconds=seconds, gap=1e-4)

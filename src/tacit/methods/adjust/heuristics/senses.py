@@ -169,7 +169,7 @@ class SenseLp:
         """Dual values of the relations, and the weights that `linf` gives to cells at its limit."""
         model = self._model
         m = model.A.shape[0]
-        found = self._lp.prices
+        found = self._lp.duals
         if model.norm == "linf":
             return found[:m] * self._cost_unit, model.weight * np.maximum(-found[m:], 0.0)
         return found[:m] * self._cost_unit, model.weight

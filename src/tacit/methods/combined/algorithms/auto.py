@@ -15,7 +15,7 @@ from tacit.methods.intervals import cuts as interval_cuts
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.linear_part import LinearPart, takes_dual_form
 from tacit.problem import Booleans, Floats
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.highs_mip import MipSolution
 from tacit.tolerances import ROUNDING_NOISE, VIOLATED
 
 _PULL = 0.5
@@ -321,7 +321,7 @@ class Rounds:
         search = self._search
         return max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
 
-    def _solve(self, seconds: float, gap: float, among: Booleans | None = None) -> WholeSolution:
+    def _solve(self, seconds: float, gap: float, among: Booleans | None = None) -> MipSolution:
         return solve_integer_master(
             self._search, self._master, seconds=seconds, gap=gap, among=among
         )
@@ -343,7 +343,7 @@ def solve_integer_master(
     seconds: float,
     gap: float,
     among: Booleans | None = None,
-) -> WholeSolution:
+) -> MipSolution:
     """The cheapest vector with integer x over the cuts at work and all links.
 
     Without a restriction the search's bound rises along the way.
@@ -368,7 +368,7 @@ def solve_integer_master(
         point = np.clip(model.with_reaches(search.best), None, most[: model.size])
         start = np.concatenate([np.maximum(point, master.lower[: model.size]), x])
 
-    def watch(so_far: WholeSolution) -> bool:
+    def watch(so_far: MipSolution) -> bool:
         if among is None:
             search.raise_bound(min(so_far.bound, search.objective), "solver")
         return search.should_stop()

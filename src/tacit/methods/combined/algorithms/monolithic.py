@@ -20,7 +20,7 @@ from tacit.methods.intervals.algorithms.monolithic import (
     table_rows,
 )
 from tacit.problem import Floats
-from tacit.solver.highs_mip import HighsMip, WholeSolution
+from tacit.solver.highs_mip import HighsMip, MipSolution
 from tacit.tolerances import FAR, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
@@ -78,7 +78,7 @@ class _Compact:
         shape = (rows.shape[0], self._size)
         return sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)
 
-    def solve(self) -> WholeSolution:
+    def solve(self) -> MipSolution:
         """Solve the model; solutions and bounds go to the search."""
         search, master = self._search, self._master
         unit = np.full(self._size, master.unit[0])
@@ -96,7 +96,7 @@ class _Compact:
             lower=self._lower / unit,
             upper=self._upper / unit,
             cost=cost,
-            whole=is_x,
+            integer=is_x,
             offset=search.model.base / master.price,
             seed=search.options.seed,
             # Loose tolerances let cells move that are not suppressed.
@@ -107,7 +107,7 @@ class _Compact:
             start = np.full(self._size, np.nan)
             start[is_x] = search.model.suppressed(search.best)[master.choices]
 
-        def watch(so_far: WholeSolution) -> bool:
+        def watch(so_far: MipSolution) -> bool:
             if so_far.x is not None:
                 self._offer(so_far.x[is_x])
             search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
@@ -118,7 +118,7 @@ class _Compact:
         )
         if found.x is not None:
             self._offer(found.x[is_x])
-        return WholeSolution(
+        return MipSolution(
             found.status, found.x, found.objective * master.price, found.bound * master.price
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.rounding.model import Search
-from tacit.solver.highs_mip import WholeSolution
+from tacit.solver.highs_mip import MipSolution
 
 
 def run(search: Search, *, first: bool = False) -> None:
@@ -16,7 +16,7 @@ def run(search: Search, *, first: bool = False) -> None:
         first: Stop at the first rounding.
     """
 
-    def watch(now: WholeSolution) -> bool:
+    def watch(now: MipSolution) -> bool:
         take(search, now)
         return search.should_stop()
 
@@ -52,7 +52,7 @@ def _by_vertices(search: Search) -> bool:
     return search.should_stop()
 
 
-def take(search: Search, answer: WholeSolution) -> None:
+def take(search: Search, answer: MipSolution) -> None:
     """Take note of what the solver found so far."""
     if answer.x is not None:
         counts = search.lattice.counts_of(np.round(answer.x))

@@ -124,7 +124,7 @@ class _Dive:
             upper=np.ones(len(cells)),
             # The nearer of the two is better; to first order both cost the same.
             cost=1.0 - 2.0 * (counts - integral)[cells],
-            whole=np.ones(len(cells), bool),
+            integer=np.ones(len(cells), bool),
             seed=self._search.options.seed,
         )
         answer = model.minimise(

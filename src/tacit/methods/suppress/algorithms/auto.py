@@ -18,7 +18,7 @@ from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tacit.tolerances import VIOLATED
 
 _TRIES = 40
@@ -175,7 +175,7 @@ class Rounds:
                 return True
         return False
 
-    def _solve(self, seconds: float, gap: float, met: list[Floats]) -> WholeSolution:
+    def _solve(self, seconds: float, gap: float, met: list[Floats]) -> MipSolution:
         """The master problem over the cuts at work; patterns on the way are collected."""
         search, master = self._search, self._master
         # A row that was needed once is needed again as soon as it is gone.
@@ -186,7 +186,7 @@ class Rounds:
             if search.weigh(master.full(y) > 0.5) < search.cutoff:
                 met.append(y)
 
-        def watch(so_far: WholeSolution) -> bool:
+        def watch(so_far: MipSolution) -> bool:
             if so_far.x is not None:
                 collect(so_far.x)
             search.raise_bound(min(so_far.bound, search.cutoff), "solver")

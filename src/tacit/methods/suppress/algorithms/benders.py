@@ -21,7 +21,7 @@ from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.outcome import StopReason
 from tacit.problem import Booleans
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 
 
 def run(search: Search) -> None:
@@ -172,7 +172,7 @@ class TrustRegionMaster:
         self._left_out = sparse.csr_array(sparse.vstack([self._left_out, row]))
         self._least = np.append(self._least, region.radius + 1 - constant)
 
-    def _watch(self, so_far: WholeSolution, region: Region | None) -> bool:
+    def _watch(self, so_far: MipSolution, region: Region | None) -> bool:
         if region is None:
             self._search.raise_bound(min(so_far.bound, self.explored), "solver")
         return self._search.should_stop()

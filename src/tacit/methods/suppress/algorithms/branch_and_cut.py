@@ -20,7 +20,7 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tacit.solver.scip import Cut, Node, ScipTree
 from tacit.tolerances import VIOLATED
 
@@ -97,7 +97,7 @@ class Tree:
             lower=master.fixed_in[self._columns].astype(np.float64),
             upper=np.ones(len(self._columns)),
             cost=master.cost[self._columns],
-            whole=np.ones(len(self._columns), bool),
+            integer=np.ones(len(self._columns), bool),
             offset=search.base,
             seed=search.options.seed,
         )
@@ -114,7 +114,7 @@ class Tree:
         else:
             search.raise_bound(min(found.bound, search.cutoff), "solver")
 
-    def _watch(self, so_far: WholeSolution) -> bool:
+    def _watch(self, so_far: MipSolution) -> bool:
         """Report the bound; True when the search is over."""
         if self._is_complete and np.isfinite(so_far.bound):
             # Nothing better than the cutoff lies below the cutoff's own value.

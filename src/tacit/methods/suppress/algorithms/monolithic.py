@@ -25,7 +25,7 @@ from tacit.methods.suppress.model import Search
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers, component_labels
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import WholeSolution
+from tacit.solver.mip import MipSolution
 from tacit.tolerances import FAR_NEARBY, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
@@ -204,7 +204,7 @@ class _CompactModel:
             lower=self._lower,
             upper=self._upper,
             cost=cost,
-            whole=np.arange(self._count) < y,
+            integer=np.arange(self._count) < y,
             offset=search.base,
             seed=search.options.seed,
             # Loose tolerances let cells move that are not suppressed.
@@ -251,7 +251,7 @@ class _CompactModel:
         row = sparse.csr_array(entries, shape=(1, self._count))
         self._append(row, 0, np.ones(1), np.full(1, np.inf))
 
-    def solve(self, constructor: Constructor) -> WholeSolution:
+    def solve(self, constructor: Constructor) -> MipSolution:
         """Solve the model; patterns and bounds go to the search."""
         search = self._search
         start = None
@@ -259,7 +259,7 @@ class _CompactModel:
             start = np.full(self._count, np.nan)
             start[: len(self._cells)] = search.best[self._cells]
 
-        def watch(so_far: WholeSolution) -> bool:
+        def watch(so_far: MipSolution) -> bool:
             if so_far.x is not None:
                 self._offer(so_far.x, constructor)
             search.raise_bound(so_far.bound, "solver")
