@@ -32,9 +32,9 @@ from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
-from tacit.methods.intervals.model import AttackerState
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import FAR, FAR_IN_FLOWS, NEGLIGIBLE, ROUNDING_NOISE, SOLVER, VIOLATED
 

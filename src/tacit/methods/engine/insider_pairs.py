@@ -21,12 +21,13 @@ class WatchedPairs:
     """Requests against contributors, each once, with lists of limits that keep their numbers.
 
     Attributes:
+        known: What contributors know.
         requests: Those with a level on one side.
         sliding: Cells with sliding levels, which are the targets; sides do not matter.
     """
 
     def __init__(self, known: InsiderKnowledge):
-        self._known = known
+        self.known = known
         self._list: dict[tuple[int, ...], int] = {}
         self._limits = Limits.none(0)
         self._seen: set[tuple[int, int, int]] = set()
@@ -57,7 +58,7 @@ class WatchedPairs:
     def name(self, number: int) -> str:
         """Whose list it is."""
         members = next(key for key, each in self._list.items() if each == number)
-        return self._known.name(np.array(members))
+        return self.known.name(np.array(members))
 
     def _lists(self, members: Integers) -> Integers:
         """The numbers of the lists of coalitions; new ones come last."""
@@ -65,7 +66,7 @@ class WatchedPairs:
         keys = [tuple(row) for row in rows.tolist()]
         new = [number for number, key in enumerate(keys) if key not in self._list]
         if new:
-            fresh = self._known.limits(rows[new])
+            fresh = self.known.limits(rows[new])
             before = len(self._limits.start) - 1
             for number, list_number in zip(new, fresh.chosen.tolist(), strict=True):
                 self._list[keys[number]] = before + list_number

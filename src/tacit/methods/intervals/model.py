@@ -15,14 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.insider_knowledge import InsiderKnowledge
+from tacit.attack.insiders import InsiderFindings, face_insiders
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
 from tacit.methods.engine import driver, turns
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.methods.intervals.algorithms import algorithm
+from tacit.methods.intervals.attackers import AttackerState, InsiderState, interleaved
 from tacit.methods.intervals.options import EndsOptions
 from tacit.observer import Observer, Quiet
 from tacit.outcome import BoundSource
@@ -38,36 +43,24 @@ _MARGIN = 1.2
 """So many times what steps after the search are expected to take is kept for them."""
 
 
-def interleaved(up: Floats, down: Floats) -> Floats:
-    """Slacks above and below as one vector."""
-    ends = np.empty(2 * len(up))
-    ends[0::2], ends[1::2] = up, down
-    return ends
-
-
 @dataclass(frozen=True, eq=False)
-class AttackerState:
-    """One attacker, and what a safe publication owes to the sensitive cells against them.
+class Judgement:
+    """How much of each level there is against an attacker.
 
     Attributes:
-        attacker: Who.
-        capacity: The most that this attacker thinks possible for each end.
-        cells: The cell of each request.
-        sides: 1 where it is to rise, -1 where it is to fall.
-        level: How far at least, whatever the other side does.
-        place: The request's reach in the vector; -1 where the level is all that is asked.
+        cells: Sensitive cells.
+        shares: For each the share of its upper, lower and sliding level that is there, inf
+            where there is no level.
+        is_known: Whether its levels were looked at.
+        requests: What was asked.
+        answer: The answers.
     """
 
-    attacker: Attacker
-    capacity: Floats
     cells: Integers
-    sides: Integers
-    level: Floats
-    place: Integers
-
-    def targets(self, point: Floats) -> Floats:
-        """How far each request is to get at a point."""
-        return np.where(self.place >= 0, point[np.maximum(self.place, 0)], self.level)
+    shares: Floats
+    is_known: Booleans
+    requests: Requests
+    answer: Reaches
 
 
 class IntervalsModel:
@@ -78,7 +71,9 @@ class IntervalsModel:
         attackers: Who attacks, as given.
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
-        states: The attackers, each with what is asked against them.
+        states: The attackers, each with what is asked against them; contributors are the last.
+        outsiders: The attackers but for contributors.
+        insiders: Contributors as attackers, if the table has any.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
         weight: The cost of each place.
@@ -96,7 +91,19 @@ class IntervalsModel:
         allowed: Booleans,
         withheld: Booleans,
         attackers: Sequence[Attacker] = (),
+        pairs: WatchedPairs | None = None,
     ):
+        """Prepare.
+
+        Args:
+            problem: The table.
+            weight: What a unit of each end costs.
+            allowed: Cells that may become intervals if they are published.
+            withheld: Cells that are not published at all.
+            attackers: Who attacks; by default a reader.
+            pairs: Requests against contributors that are known to matter, shared with other
+                models of the same table.
+        """
         self.problem = problem
         self.attackers = tuple(attackers)
         self.may_open = allowed
@@ -112,16 +119,64 @@ class IntervalsModel:
         self.weight = np.where(self.is_free, weight, 0.0)
         self.lower = np.zeros(len(known))
         self.upper = np.where(self.is_free, known, 0.0)
-        self._pairs: list[tuple[Integers, Floats]] = []
-        self._owned: list[tuple[Integers, Integers]] = []
-        for attacker in attackers or (Attacker.external(),):
+        self._pair = np.zeros((2, 0), np.int64)
+        self._sliding = np.zeros(0)
+        self._own_end = self._own_reach = np.zeros(0, np.int64)
+        self.rows: Rows = sparse.csr_array((0, self.size))
+        self.right = np.zeros(0)
+        self.parts: dict[int, Any] = {}
+        faced = list(attackers) or [Attacker.external()]
+        if problem.insiders is not None and not any(each.is_reader for each in faced):
+            # What protects against contributors is judged by what protects against readers.
+            faced.append(Attacker.external())
+        for attacker in faced:
             self.states.append(self._state(attacker))
-        none = np.zeros((2, 0), np.int64)
-        self._pair = np.concatenate([none, *(pair for pair, _ in self._pairs)], axis=1)
-        self._sliding = np.concatenate([np.zeros(0), *(level for _, level in self._pairs)])
-        self._own_end = np.concatenate([none[0], *(end for end, _ in self._owned)])
-        self._own_reach = np.concatenate([none[0], *(reach for _, reach in self._owned)])
-        self.rows, self.right = self._rows()
+        self.outsiders = list(self.states)
+        self.insiders = self._insider_state(pairs)
+        self.catch_up()
+
+    def _insider_state(self, pairs: WatchedPairs | None) -> InsiderState | None:
+        """Contributors as attackers, who join the others."""
+        if self.problem.insiders is None or not len(self.problem.insiders):
+            return None
+        pairs = pairs or WatchedPairs(InsiderKnowledge(self.problem))
+        state = InsiderState.of(self._reader, pairs)
+        self.states.append(state)
+        return state
+
+    @property
+    def _reader(self) -> AttackerState:
+        return next(state for state in self.outsiders if state.attacker.is_reader)
+
+    @property
+    def pairs(self) -> WatchedPairs | None:
+        """Requests against contributors that are known to matter."""
+        return None if self.insiders is None else self.insiders.pairs
+
+    @property
+    def is_behind(self) -> bool:
+        """Have more requests against contributors turned out to matter than are asked here?"""
+        return self.insiders is not None and self.insiders.is_behind
+
+    def catch_up(self) -> None:
+        """Ask what has turned out to matter against contributors; points may become longer."""
+        state = self.insiders
+        if state is None or not state.is_behind:
+            return
+        plain, wide = state.new
+        place = np.zeros((2, 0), np.int64)
+        if len(wide):
+            levels = np.zeros((2, len(wide)))
+            place = self._add_reaches(state.attacker, wide.cells, levels, wide.targets, wide.limits)
+        state.ask(plain, wide, place)
+
+    def lengthened(self, point: Floats) -> Floats:
+        """A point of the time before `catch_up` with reaches for what has been added since."""
+        if len(point) == self.size:
+            return point
+        longer = self.least_point()
+        longer[: len(point)] = point
+        return self.with_own_reaches(longer)
 
     @property
     def is_free_cell(self) -> Booleans:
@@ -165,20 +220,14 @@ class IntervalsModel:
         levels = np.stack([problem.upper_level[asked], problem.lower_level[asked]])
         return problem.sensitive[asked], levels, problem.sliding_level[asked]
 
-    def judged(
-        self, state: AttackerState, ends: Floats, opened: Floats, **how: Any
-    ) -> tuple[Integers, Floats, Booleans]:
+    def judged(self, state: AttackerState, ends: Floats, opened: Floats, **how: Any) -> Judgement:
         """How much of each level there is against an attacker when these slacks are published.
 
         Args:
-            state: The attacker.
+            state: The attacker, who is no contributor.
             ends: The slacks.
             opened: Slacks that are opened, in place, for tables that show how much there is.
             **how: Passed on to `Attack.reach`.
-
-        Returns:
-            The sensitive cells; for each the share of its upper, lower and sliding level that is
-            there, inf where there is no level; whether its levels were looked at.
         """
         cells, levels, sliding = self._levels_against(state.attacker)
         wanted = np.maximum(levels, sliding)
@@ -190,7 +239,35 @@ class IntervalsModel:
         asked = np.concatenate([levels, sliding[None]])
         shares: Floats = np.full(asked.shape, np.inf)
         np.divide(reached, asked, out=shares, where=asked > 0)
-        return cells, shares, np.asarray(answer.answered.reshape(2, -1).all(0))
+        is_known = np.asarray(answer.answered.reshape(2, -1).all(0))
+        return Judgement(cells, shares, is_known, both, answer)
+
+    def faced(
+        self, readers: Judgement, ends: Floats, opened: Floats, **how: Any
+    ) -> InsiderFindings:
+        """What contributors can deduce when these slacks are published.
+
+        Args:
+            readers: How much there is against readers. Cells that are exposed to these, or were
+                not looked at, are left out.
+            ends: The slacks.
+            opened: Slacks that are opened, in place, for tables that show how much there is.
+            **how: Passed on to `Attack.reach`.
+        """
+        state = self.insiders
+        assert state is not None
+        is_safe = readers.is_known & (readers.shares >= 1 - TOLERANCE).all(0)
+        chosen = np.flatnonzero(np.tile(is_safe, 2) & (readers.requests.targets > 0))
+        found = face_insiders(
+            self.problem,
+            readers.requests.take(chosen),
+            readers.answer.take(chosen),
+            lambda pairs: self._answer(state.attacker, ends, pairs.requests, **how),
+            known=state.known,
+        )
+        asked, reaches = found.pairs.requests, found.reaches
+        self._open_for(opened, reaches, asked, np.minimum(asked.targets, reaches.amount))
+        return found
 
     def _open_for(self, slacks: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
         """Open slacks for the tables of an answer, as far as they are wanted, in place."""
@@ -239,13 +316,19 @@ class IntervalsModel:
             np.repeat(np.array([1, -1]), len(cells))[wanted],
             levels.ravel()[wanted],
             place.ravel()[wanted],
+            np.where(place >= 0, sliding, 0.0).ravel()[wanted],
         )
 
     def _add_reaches(
-        self, attacker: Attacker, cells: Integers, levels: Floats, sliding: Floats
+        self,
+        attacker: Attacker,
+        cells: Integers,
+        levels: Floats,
+        sliding: Floats,
+        limits: Limits | None = None,
     ) -> Integers:
         """Places for both reaches of cells with sliding levels, and the rows they need."""
-        both = Requests.both_sides(cells, sliding, sliding)
+        both = Requests.both_sides(cells, sliding, sliding, limits)
         # No reach is of use beyond what even the widest intervals allow.
         most = self._answer(attacker, self._most, both).amount.reshape(2, -1)
         place = self.size + np.arange(2 * len(cells)).reshape(2, -1)
@@ -254,23 +337,28 @@ class IntervalsModel:
         self.weight = np.concatenate([self.weight, np.zeros(2 * len(cells))])
         ends = 2 * cells + np.array([[0], [1]])
         held = self.is_free[ends]
-        self._pairs.append((place, sliding))
-        self._owned.append((ends[held], place[held]))
+        self._add_rows(place, sliding, ends[held], place[held])
+        self._pair = np.concatenate([self._pair, place], axis=1)
+        self._sliding = np.concatenate([self._sliding, sliding])
+        self._own_end = np.concatenate([self._own_end, ends[held]])
+        self._own_reach = np.concatenate([self._own_reach, place[held]])
         return place
 
-    def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
+    def _add_rows(self, pair: Integers, sliding: Floats, end: Integers, reach: Integers) -> None:
         """Both reaches of a cell make up its sliding level; its interval holds them."""
-        ones = np.ones(self._pair.shape[1] + len(self._own_end))
-        first = np.concatenate([self._pair[0], self._own_end])
-        second = np.concatenate([self._pair[1], self._own_reach])
-        sign = np.where(np.arange(len(ones)) < self._pair.shape[1], 1.0, -1.0)
+        ones = np.ones(len(sliding) + len(end))
         row = np.arange(len(ones))
         entries = (
-            np.concatenate([ones, sign]),
-            (np.concatenate([row, row]), np.concatenate([first, second])),
+            np.concatenate([ones, np.where(row < len(sliding), 1.0, -1.0)]),
+            (np.tile(row, 2), np.concatenate([pair[0], end, pair[1], reach])),
+        )
+        before = sparse.csr_array(
+            (self.rows.data, self.rows.indices, self.rows.indptr),
+            shape=(len(self.right), self.size),
         )
         rows = sparse.csr_array(entries, shape=(len(ones), self.size))
-        return rows, np.concatenate([self._sliding, np.zeros(len(self._own_end))])
+        self.rows = sparse.csr_array(sparse.vstack([before, rows]))
+        self.right = np.concatenate([self.right, sliding, np.zeros(len(end))])
 
     def widest(self) -> Floats:
         """Slacks with every interval as wide as it may be; may be infinite."""
@@ -311,7 +399,7 @@ class IntervalsModel:
         """The same problem where only these cells, and the sensitive ones, may become intervals."""
         weight, withheld = self._given
         chosen = self.may_open & (cells | self.problem.is_sensitive)
-        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers)
+        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers, self.pairs)
 
     @property
     def partner(self) -> Integers:
@@ -418,7 +506,13 @@ class Search(driver.Search):
 
     @property
     def cutoff(self) -> float:
-        """What the best point costs, looked at or not."""
+        """What the best point costs, looked at or not.
+
+        Against contributors more may turn out to be asked, and what was not looked at may be
+        cheaper than any safe point.
+        """
+        if self.model.insiders is not None:
+            return self.objective
         return min(self.objective, self._offered_objective)
 
     def gap_of(self, objective: float) -> float:
@@ -563,11 +657,26 @@ class Search(driver.Search):
         model = self.model
         needed = model.lower[: model.cell_ends].copy()
         least = 1.0
-        for state in model.states:
-            try:
-                _, shares, _ = model.judged(state, ends, needed)
-            except SolverError:
-                # What nobody can judge is not called safe.
-                return 0.0, ends
-            least = min(least, float(shares.min(initial=1.0)))
+        try:
+            for state in model.outsiders:
+                judged = model.judged(state, ends, needed)
+                least = min(least, float(judged.shares.min(initial=1.0)))
+                if state.attacker.is_reader:
+                    readers = judged
+            if model.insiders is not None and least >= 1 - _NEAR:
+                found = model.faced(readers, ends, needed)
+                model.insiders.watch(found)
+                least = min(least, model.insiders.share(found))
+        except SolverError:
+            # What nobody can judge is not called safe.
+            return 0.0, ends
         return least, np.minimum(needed, ends)
+
+    def probe(self, point: Floats) -> bool:
+        """Does a point show that more is to be asked against contributors than is asked now?"""
+        model = self.model
+        if model.insiders is None:
+            return False
+        ends = point[: model.cell_ends]
+        self.look(np.clip(ends, model.lower[: len(ends)], model.upper[: len(ends)]))
+        return model.is_behind

@@ -19,8 +19,9 @@ from tacit.methods.inputs import (
     refuse_contradictions,
     unattainable_levels,
 )
+from tacit.methods.intervals.attackers import interleaved
 from tacit.methods.intervals.ends import MOST_MULTIPLES
-from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
+from tacit.methods.intervals.model import IntervalsModel, Search
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
 from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
 from tacit.observer import Observer

@@ -82,7 +82,7 @@ def _walks_are_cheap(model: CombinedModel) -> bool:
 
     Their dual form is slow between points with many cells open.
     """
-    return not any(takes_dual_form(LinearPart(model, state)) for state in model.states)
+    return not any(takes_dual_form(LinearPart.of(model, state)) for state in model.states)
 
 
 class Narrowest:
