@@ -37,7 +37,9 @@ _WAYS_OUT = (
     'contributors out with insiders = "none"'
 )
 _WIDER = 1e-7
-"""Ends that an audit finds too close by rounding are moved by this share of their slacks."""
+"""Ends that an audit finds too close by rounding are moved by this share of slacks and levels."""
+_SAME_STEP = 0.01
+"""Slacks this close to a multiple of a step, as a share of it, are one but for rounding."""
 
 
 def merged_cells(
@@ -176,17 +178,22 @@ class Publication:
             kept = self._untold(search, found) | self._points(found)
             # Rounding may have taken what a level needs: further attempts give it back.
             solution = outward(found, base, kept, strictly=turn > 0) if base else found
-            with Clock(_time_for_audit(search)):
+            with Clock(_time_for_audit(search)) as clock:
                 checked = self._audit(solution)
-            if checked is None or checked.unchecked:
+            if checked is None or (checked.unchecked and clock.is_up):
                 search.stop(StopReason.TIME)
                 return None, None, ()
             if not checked.safe and not search.is_confirmed:
                 return None, None, ()
             if checked.safe:
                 return solution, checked, tuple(np.flatnonzero(kept).tolist())
-            ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
+            ends = np.minimum(
+                _wider(ends, _WIDER * model.usual_level), model.upper[: model.cell_ends]
+            )
         assert checked is not None
+        if not checked.exposures:
+            # No answer could be shown to be right: nobody may call this safe.
+            return None, None, ()
         raise refuted(self.problem, "intervals", checked)
 
     def _audit(self, solution: Intervals) -> Audit:
@@ -224,6 +231,18 @@ class Publication:
         paid = free & (self.weight > 0)
         hidden = (solution.upper > solution.lower) | problem.is_sensitive
         return float(self.weight[paid] @ slacks[paid] + self.suppress_weight[hidden].sum())
+
+
+def _wider(ends: Floats, step: float) -> Floats:
+    """Slacks moved by a small share, and to multiples of a step.
+
+    Slacks that differ by what solvers leave of zero are the same then: such differences make it
+    hard to show how far a cell gets.
+    """
+    steps = ends * (1 + _WIDER) / step
+    near = np.rint(steps)
+    whole = np.where(np.abs(steps - near) <= _SAME_STEP, near, np.ceil(steps))
+    return np.where(np.isfinite(whole), whole * step, ends)
 
 
 def _time_for_audit(search: Search) -> float:
