@@ -68,7 +68,7 @@ class IntervalsModel:
 
     Attributes:
         problem: The table.
-        attackers: Who attacks, as given.
+        attackers: Who attacks; readers are there wherever contributors are.
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
         states: The attackers, each with what is asked against them; contributors are the last.
@@ -105,7 +105,10 @@ class IntervalsModel:
                 models of the same table.
         """
         self.problem = problem
-        self.attackers = tuple(attackers)
+        self.attackers = tuple(attackers) or (Attacker.external(),)
+        if problem.insiders is not None and not any(each.is_reader for each in self.attackers):
+            # Whoever faces contributors faces readers, too.
+            self.attackers = (*self.attackers, Attacker.external())
         self.may_open = allowed
         self._given = weight, withheld
         self.structure = Structure.of(problem)
@@ -125,11 +128,7 @@ class IntervalsModel:
         self.rows: Rows = sparse.csr_array((0, self.size))
         self.right = np.zeros(0)
         self.parts: dict[int, Any] = {}
-        faced = list(attackers) or [Attacker.external()]
-        if problem.insiders is not None and not any(each.is_reader for each in faced):
-            # What protects against contributors is judged by what protects against readers.
-            faced.append(Attacker.external())
-        for attacker in faced:
+        for attacker in self.attackers:
             self.states.append(self._state(attacker))
         self.outsiders = list(self.states)
         self.insiders = self._insider_state(pairs)
@@ -677,6 +676,5 @@ class Search(driver.Search):
         model = self.model
         if model.insiders is None:
             return False
-        ends = point[: model.cell_ends]
-        self.look(np.clip(ends, model.lower[: len(ends)], model.upper[: len(ends)]))
+        self._made_safe(point)
         return model.is_behind
