@@ -17,7 +17,7 @@ from tacit.methods.combined.algorithms import algorithm
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.insider_pairs import WatchedPairs
-from tacit.methods.intervals import model as intervals
+from tacit.methods.intervals import search as intervals
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.publication import Publication

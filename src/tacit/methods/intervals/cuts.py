@@ -26,7 +26,8 @@ from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.linear_part import LinearPart, limit_lp
-from tacit.methods.intervals.model import IntervalsModel, Search
+from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
 from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT

@@ -22,7 +22,8 @@ from tacit.methods.engine.driver import Result, audited, refuted
 from tacit.methods.intervals.attackers import InsiderState, interleaved
 from tacit.methods.intervals.ends import outward
 from tacit.methods.intervals.heuristics.fewest import fewest
-from tacit.methods.intervals.model import IntervalsModel, Judgement, Search
+from tacit.methods.intervals.model import IntervalsModel, Judgement
+from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells

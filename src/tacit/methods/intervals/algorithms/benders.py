@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.methods.intervals.cuts import Master
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.search import Search
 
 
 def run(search: Search) -> None:

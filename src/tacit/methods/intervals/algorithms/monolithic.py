@@ -15,7 +15,8 @@ from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.model import IntervalsModel, Search
+from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 from tacit.tolerances import ROUNDING_NOISE, SOLVER
 

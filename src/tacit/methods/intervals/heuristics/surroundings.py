@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.methods.intervals.cuts import Found, Separation
 from tacit.methods.intervals.heuristics.repair import Repair
-from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 
 _PULL = 0.5
