@@ -7,7 +7,7 @@ on the full table: no deviations, no witnesses, no shrinking.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,23 @@ from tests.attack.tables import Codes, Matrix, crossed, flat, linked, minimise
 
 KINDS = ("2-D", "chain", "3-D", "linked")
 RULES = ("p%", "percentage", "sliding")
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """How uncertain a sensitive cell must stay to somebody.
+
+    Attributes:
+        cell: The cell.
+        levels: Its lower, upper and sliding level.
+        least: What the attacker knows each cell to be at least.
+        most: What the attacker knows each cell to be at most.
+    """
+
+    cell: int
+    levels: tuple[float, float, float]
+    least: Floats
+    most: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +89,43 @@ class Contributed:
         )
         return low, high, wide
 
-    def exposed(self) -> set[tuple[int, str, frozenset[int]]]:
-        """What linear models say is exposed, to readers (nobody) and to every coalition."""
+    def coalitions(self) -> list[frozenset[int]]:
+        """Everybody who attacks: nobody, who is a reader, each insider, and those who join."""
         size = 1 if self.problem.insiders is None else self.problem.insiders.coalition
-        coalitions = [
+        return [
             frozenset(who)
             for count in range(size + 1)
             for who in itertools.combinations(self.listed, count)
         ]
+
+    def told(self, lower: Floats, upper: Floats) -> Contributed:
+        """The same where every cell is published as an interval."""
+        hidden = np.ones(self.problem.cell_count, bool)
+        return replace(self, problem=self.problem.replace(lower=lower, upper=upper), hidden=hidden)
+
+    def demands(self) -> list[Demand]:
+        """Every level against every attacker, with what the attacker knows besides bounds."""
+        p = self.problem
+        found = []
+        for who in self.coalitions():
+            least, most = np.full(p.cell_count, -np.inf), np.full(p.cell_count, np.inf)
+            for cell in range(p.cell_count if who else 0):
+                least[cell] = sum(self.amounts[k, cell] for k in who)
+                if self.knows(who, cell):
+                    least[cell] = most[cell] = p.value[cell]
+            for cell in p.sensitive.tolist():
+                levels = self.levels(who, cell)
+                if max(levels) > 0:
+                    found.append(Demand(cell, levels, least, most))
+        return found
+
+    def exposed(self) -> set[tuple[int, str, frozenset[int]]]:
+        """What linear models say is exposed, to readers (nobody) and to every coalition."""
         found = set()
         asked = []
-        for who in coalitions:
+        for who in self.coalitions():
             for cell in self.problem.sensitive.tolist():
-                levels = self._levels(who, cell)
+                levels = self.levels(who, cell)
                 if any(level > 0 for level in levels):
                     asked.append((who, cell, levels))
         ends = self._ends(asked)
@@ -98,7 +139,8 @@ class Contributed:
                     found.add((cell, name, who))
         return found
 
-    def _levels(self, who: frozenset[int], cell: int) -> tuple[float, float, float]:
+    def levels(self, who: frozenset[int], cell: int) -> tuple[float, float, float]:
+        """The same against anybody; nobody is a reader."""
         if who:
             return self.level(who, cell)
         p, place = self.problem, int(np.searchsorted(self.problem.sensitive, cell))

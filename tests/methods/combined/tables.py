@@ -6,6 +6,7 @@ side, in absolute values. Nothing here knows of deviations, cuts, patterns or ne
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.outcome import Intervals, Outcome, Status
 from tacit.problem import Floats, Problem
+from tests.attack.contributors import Demand
 from tests.attack.tables import magnitude
+from tests.methods.intervals.tables import demands_of
 
 ALGORITHMS = ["auto", "benders", "monolithic"]
 
@@ -31,8 +34,12 @@ def obvious_optimum(
     attackers: tuple[Attacker, ...] = (),
     max_suppressed: int | None = None,
     min_width: Floats | None = None,
+    demands: Sequence[Demand] | None = None,
 ) -> float | None:
-    """The least cost of a safe solution; None if there is none."""
+    """The least cost of a safe solution; None if there is none.
+
+    Against attackers, or, where they are given, so that all demands are met.
+    """
     p, n = problem, problem.cell_count
     unit = float(2.0 ** np.floor(np.log2(magnitude(p))))
     value = p.value / unit
@@ -40,13 +47,9 @@ def obvious_optimum(
     free = ~p.must_publish
     smallest = np.where(free, np.maximum(p.lower / unit, value - far), value)
     largest = np.where(free, np.minimum(p.upper / unit, value + far), value)
-    tables = [
-        (attacker, cell, side, at)
-        for attacker in attackers or (Attacker(),)
-        for at, cell in enumerate(p.sensitive.tolist())
-        if not (cell in attacker.known and cell in attacker.own)
-        for side in (1, -1)
-    ]
+    if demands is None:
+        demands = demands_of(p, attackers, smallest * unit, largest * unit)
+    tables = [(demand, side) for demand in demands for side in (1, -1)]
     # Columns: lower ends, upper ends, x, and the tables one after the other.
     total = n * (3 + len(tables))
     low = np.concatenate([smallest, value, p.is_sensitive, np.zeros(n * len(tables))])
@@ -71,30 +74,24 @@ def obvious_optimum(
         add(0.0, (n + cell, 1.0), (cell, -1.0), (2 * n + cell, -widths[cell]))
     if max_suppressed is not None:
         add(-float(max_suppressed), *[(2 * n + cell, -1.0) for cell in range(n)])
-    for number, (attacker, cell, side, at) in enumerate(tables):
+    for number, (demand, side) in enumerate(tables):
+        cell = demand.cell
         start = n * (3 + number)
         for relation, rhs in zip(A, p.rhs, strict=True):
             row = np.zeros(total)
             row[start : start + n] = relation
             equal_rows.append(row)
             equal.append(rhs / unit)
-        bottom, top = smallest.copy(), largest.copy()
-        for known in (*attacker.known, *attacker.colluding):
-            bottom[known] = top[known] = value[known]
-        for known, amount in attacker.at_least.items():
-            bottom[known] = max(bottom[known], amount / unit)
-        for known, amount in attacker.at_most.items():
-            top[known] = min(top[known], amount / unit)
-        if cell in attacker.colluding or cell in attacker.own:
-            bottom[cell], top[cell] = smallest[cell], largest[cell]
+        bottom = np.maximum(smallest, demand.least / unit)
+        top = np.minimum(largest, demand.most / unit)
         low[start : start + n], high[start : start + n] = bottom, top
         for other in np.flatnonzero(free).tolist():
             add(0.0, (start + other, 1.0), (other, -1.0))
             add(0.0, (n + other, 1.0), (start + other, -1.0))
-        level = (p.upper_level if side > 0 else p.lower_level)[at] / unit
+        level = demand.levels[1 if side > 0 else 0] / unit
         add(side * value[cell] + level, (start + cell, float(side)))
         if side < 0:
-            add(p.sliding_level[at] / unit, (start - n + cell, 1.0), (start + cell, -1.0))
+            add(demand.levels[2] / unit, (start - n + cell, 1.0), (start + cell, -1.0))
     cost = np.concatenate(
         [-width_weight * free * unit, width_weight * free * unit, weight, np.zeros(n * len(tables))]
     )

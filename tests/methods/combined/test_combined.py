@@ -213,7 +213,8 @@ def test_the_compact_model_has_its_limits() -> None:
 
 def test_on_the_command_line(tmp_path: Path) -> None:
     """Options are understood, and the JSON holds suppressed cells and intervals."""
-    problem = hierarchical()
+    # A JJ file does not say who contributes.
+    problem = hierarchical().with_insiders(None)
     table, result = tmp_path / "table.jj", tmp_path / "result.json"
     write_jj(problem, table)
     arguments = ["protect", str(table), "--method", "combined", "--weights", "unit", "--quiet"]

@@ -7,6 +7,7 @@ deviations, cuts or networks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.outcome import Intervals, Outcome, Status
 from tacit.problem import Booleans, Floats, Problem
+from tests.attack.contributors import Demand
 from tests.attack.tables import extreme, magnitude
 
 ALGORITHMS = ["auto", "benders", "monolithic"]
@@ -32,8 +34,12 @@ def obvious_optimum(
     upper_weight: Floats | None = None,
     allowed: Booleans | None = None,
     withheld: Booleans | None = None,
+    demands: Sequence[Demand] | None = None,
 ) -> float | None:
-    """The least cost of safe intervals; None if there are none."""
+    """The least cost of safe intervals; None if there are none.
+
+    Against attackers, or, where they are given, so that all demands are met.
+    """
     p, n = problem, problem.cell_count
     below = p.weight if lower_weight is None else lower_weight
     above = p.weight if upper_weight is None else upper_weight
@@ -44,39 +50,28 @@ def obvious_optimum(
     # Published ends: columns 0 to n - 1 are lower, n to 2 n - 1 upper ones.
     low = [*np.where(free, p.lower, p.value), *p.value]
     high = [*p.value, *np.where(free, p.upper, p.value)]
-    tables = []
-    for attacker in attackers or (Attacker(),):
-        for at, cell in enumerate(p.sensitive.tolist()):
-            if cell in attacker.known and cell in attacker.own:
-                continue
-            tables += [(attacker, cell, side, at) for side in (1, -1)]
+    smallest = np.where(free | gone, p.lower, p.value)
+    largest = np.where(free | gone, p.upper, p.value)
+    if demands is None:
+        demands = demands_of(p, attackers, smallest, largest)
+    tables = [(demand, side) for demand in demands for side in (1, -1)]
     total = n * (2 + len(tables))
     rows, right, equal, equal_right = [], [], [], []
-    for number, (attacker, cell, side, at) in enumerate(tables):
+    for number, (demand, side) in enumerate(tables):
+        cell = demand.cell
         start = n * (2 + number)
         for relation, rhs in zip(A, p.rhs, strict=True):
             row = np.zeros(total)
             row[start : start + n] = relation
             equal.append(row)
             equal_right.append(rhs)
-        smallest = np.where(free | gone, p.lower, p.value)
-        largest = np.where(free | gone, p.upper, p.value)
-        public = smallest[cell], largest[cell]
-        for known in (*attacker.known, *attacker.colluding):
-            smallest[known] = largest[known] = p.value[known]
-        for known, amount in attacker.at_least.items():
-            smallest[known] = max(smallest[known], amount)
-        for known, amount in attacker.at_most.items():
-            largest[known] = min(largest[known], amount)
-        if cell in attacker.colluding or cell in attacker.own:
-            smallest[cell], largest[cell] = public
-        level = p.upper_level[at] if side > 0 else p.lower_level[at]
+        bottom, top = np.maximum(smallest, demand.least), np.minimum(largest, demand.most)
         if side > 0:
-            smallest[cell] = max(smallest[cell], p.value[cell] + level)
+            bottom[cell] = max(bottom[cell], p.value[cell] + demand.levels[1])
         else:
-            largest[cell] = min(largest[cell], p.value[cell] - level)
-        low += [*smallest]
-        high += [*largest]
+            top[cell] = min(top[cell], p.value[cell] - demand.levels[0])
+        low += [*bottom]
+        high += [*top]
         for other in np.flatnonzero(free):
             row = np.zeros(total)
             row[start + other], row[other] = -1.0, 1.0
@@ -90,7 +85,7 @@ def obvious_optimum(
             row = np.zeros(total)
             row[start + cell], row[start - n + cell] = 1.0, -1.0
             rows.append(row)
-            right.append(-float(p.sliding_level[at]))
+            right.append(-demand.levels[2])
     bounds = np.column_stack([np.array(low, float), np.array(high, float)])
     if (bounds[:, 0] > bounds[:, 1] + 1e-9).any():
         return None
@@ -113,6 +108,41 @@ def obvious_optimum(
     assert answer.status == 0, answer.message
     offset = float((np.where(free, above - below, 0.0) * p.value).sum())
     return float(answer.fun * unit) - offset
+
+
+def demands_of(
+    problem: Problem, attackers: Sequence[Attacker], smallest: Floats, largest: Floats
+) -> list[Demand]:
+    """What attackers must not get closer to.
+
+    Args:
+        problem: The table.
+        attackers: Who attacks; by default a reader.
+        smallest: The smallest value of each cell that could be published.
+        largest: The largest.
+    """
+    p = problem
+    found = []
+    for attacker in attackers or (Attacker(),):
+        for at, cell in enumerate(p.sensitive.tolist()):
+            if cell in attacker.known and cell in attacker.own:
+                continue
+            least, most = smallest.copy(), largest.copy()
+            for known in (*attacker.known, *attacker.colluding):
+                least[known] = most[known] = p.value[known]
+            for known, amount in attacker.at_least.items():
+                least[known] = max(least[known], amount)
+            for known, amount in attacker.at_most.items():
+                most[known] = min(most[known], amount)
+            if cell in attacker.colluding or cell in attacker.own:
+                least[cell], most[cell] = smallest[cell], largest[cell]
+            levels = (
+                float(p.lower_level[at]),
+                float(p.upper_level[at]),
+                float(p.sliding_level[at]),
+            )
+            found.append(Demand(cell, levels, least, most))
+    return found
 
 
 def published(outcome: Outcome) -> Intervals:

@@ -12,9 +12,9 @@ from tacit import clock as clocks
 from tacit.errors import InputError
 from tacit.generators import generate_by_name
 from tacit.methods.combined.run import combined
-from tacit.methods.intervals.model import Search
 from tacit.methods.intervals.publication import Publication
 from tacit.methods.intervals.run import intervals
+from tacit.methods.intervals.search import Search
 from tacit.outcome import Outcome, Status
 from tests.clocks import Hand
 from tests.methods.intervals.tables import published
@@ -114,7 +114,7 @@ def test_widest_intervals_do_where_there_was_no_time_for_better(
         search.clock.reserve = 1.0
         clocks.check_time()
 
-    monkeypatch.setattr("tacit.methods.intervals.model.Search.run", nothing)
+    monkeypatch.setattr("tacit.methods.intervals.search.Search.run", nothing)
     outcome = intervals(PROBLEM, time_limit=LIMIT)
     assert outcome.status is Status.FEASIBLE
     assert outcome.stopped_by == "time"
@@ -152,7 +152,7 @@ def test_tightening_is_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock.reserve = 2 * LIMIT
 
     monkeypatch.setattr(Search, "keep_time", spent)
-    monkeypatch.setattr("tacit.methods.intervals.model.Search.run", lambda _: None)
+    monkeypatch.setattr("tacit.methods.intervals.search.Search.run", lambda _: None)
     hurried = published(intervals(PROBLEM, time_limit=LIMIT))
     assert hand.at == 100.0
     assert (hurried.upper - hurried.lower).sum() >= (calm.upper - calm.lower).sum()

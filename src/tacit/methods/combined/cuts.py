@@ -32,9 +32,9 @@ from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
-from tacit.methods.intervals.model import AttackerState
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import FAR, FAR_IN_FLOWS, NEGLIGIBLE, ROUNDING_NOISE, SOLVER, VIOLATED
 
@@ -318,7 +318,7 @@ class MixedSeparation:
                     return found.matrix()
                 charges = sides.missed(request, ends, x)
                 if charges is not None:
-                    found.put(self._best(sides.state, request.level, charges, ends, x))
+                    found.put(self._best(sides.state, request, charges, ends, x))
         return found.matrix()
 
     def approach(self, outer: Floats, inner: Floats) -> tuple[Cuts, float]:
@@ -348,7 +348,7 @@ class MixedSeparation:
                     charges = sides.missed(request, ends, x)
                     if charges is None:
                         break
-                    cut = self._best(sides.state, request.level, charges, ends, x)
+                    cut = self._best(sides.state, request, charges, ends, x)
                     if cut is None:
                         break
                     found.put(cut)
@@ -372,16 +372,18 @@ class MixedSeparation:
     def _best(
         self,
         state: AttackerState,
-        level: float,
+        request: _Request,
         charges: list[Charges],
         ends: Floats,
         x: Floats,
     ) -> Cut | None:
         """The most violated choice between slacks and x, as columns, coefficients, right side."""
+        level = request.level
+        number = np.repeat(np.array(request.numbers), [len(each[1]) for each in charges])
         charged = np.concatenate([each[1] for each in charges])
         charge = np.concatenate([each[2] for each in charges])
         cells, place = np.unique(charged // 2, return_inverse=True)
-        most = charge * np.minimum(state.capacity[charged], FAR_IN_FLOWS * level)
+        most = charge * np.minimum(state.most(number, charged), FAR_IN_FLOWS * level)
         full = _summed(place, most, len(cells))
         slack = _summed(place, charge * ends[charged], len(cells))
         always = self._columns[cells] < 0
@@ -477,39 +479,50 @@ class _Sides:
         self.state = state
         self._model = model
         self._lp: DeviationLp | None = None
-        problem = model.problem
-        slides = dict(zip(problem.sensitive.tolist(), problem.sliding_level.tolist(), strict=True))
-        # Both sides of a sliding level belong together; every other request is on its own.
-        self.requests: list[_Request] = []
-        pairs: dict[int, list[int]] = {}
+        self._requests: list[_Request] = []
+        self._gathered = 0
+
+    @property
+    def requests(self) -> list[_Request]:
+        """Both sides of a sliding level belong together; every other request is on its own."""
+        state = self.state
+        if self._gathered == len(state.cells):
+            return self._requests
+        # Against contributors more is asked from time to time.
+        self._gathered = len(state.cells)
+        partner = self._model.partner
+        by_place = {int(place): at for at, place in enumerate(state.place) if place >= 0}
+        single, pairs = [], []
         for number in np.lexsort((state.sides, state.cells)).tolist():
-            cell = int(state.cells[number])
+            cell, place = int(state.cells[number]), int(state.place[number])
             if state.level[number] > 0:
-                self.requests.append(_Request(cell, float(state.level[number]), (number,)))
-            if state.place[number] >= 0:
-                pairs.setdefault(cell, []).append(number)
-        self.requests += [
-            _Request(cell, slides[cell], tuple(numbers)) for cell, numbers in pairs.items()
-        ]
+                single.append(_Request(cell, float(state.level[number]), (number,)))
+            if place >= 0 and state.sides[number] < 0:
+                both = number, by_place[int(partner[place])]
+                pairs.append(_Request(cell, float(state.sliding[number]), both))
+        self._requests = single + pairs
+        return self._requests
 
     def missed(self, request: _Request, ends: Floats, x: Floats) -> list[Charges] | None:
         """What proves that a level is out of reach; None if it is not."""
-        capacity = self._capacity(ends, x, request.level)
         charges: list[Charges] = []
         reached = 0.0
         for number in request.numbers:
+            capacity = self._capacity(number, ends, x, request.level)
             side = self._reach(number, capacity, request.level)
-            own = 2 * request.cell + (1 if self.state.sides[number] < 0 else 0)
-            if len(request.numbers) > 1 and ends[own] < side[0]:
-                side = float(ends[own]), np.array([own]), np.ones(1)
+            own = np.array([2 * request.cell + (1 if self.state.sides[number] < 0 else 0)])
+            if len(request.numbers) > 1:
+                most = min(float(ends[own[0]]), float(self.state.most(np.array([number]), own)[0]))
+                if most < side[0]:
+                    side = most, own, np.ones(1)
             reached += side[0]
             charges.append(side)
             if reached >= request.level * (1 - _VIOLATION):
                 return None
         return charges
 
-    def _capacity(self, ends: Floats, x: Floats, level: float) -> Floats:
-        most = np.minimum(self.state.capacity, level) * np.repeat(x, 2)
+    def _capacity(self, number: int, ends: Floats, x: Floats, level: float) -> Floats:
+        most = self.state.limited(number, np.minimum(self.state.capacity, level)) * np.repeat(x, 2)
         shown = np.where(self._model.is_free, ends[: len(most)], 0.0)
         return np.asarray(np.minimum(shown, most))
 
@@ -519,7 +532,7 @@ class _Sides:
             return self._by_flow(number, capacity, level)
         if self._lp is None:
             # Most slacks and x are 0, where this form is many times faster than its dual.
-            self._lp = DeviationLp(self.state, LinearPart(self._model, self.state))
+            self._lp = DeviationLp(self.state, LinearPart.of(self._model, self.state))
         answer = self._lp.limit(number, capacity, level)
         if answer is None:
             return np.inf, np.zeros(0, np.int64), np.zeros(0)

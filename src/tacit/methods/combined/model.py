@@ -16,13 +16,18 @@ from tacit.clock import Clock
 from tacit.methods.combined.algorithms import algorithm
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.engine.cut_pool import Rows
-from tacit.methods.intervals import model as intervals
+from tacit.methods.engine.insider_pairs import WatchedPairs
+from tacit.methods.intervals import search as intervals
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.publication import Publication
 from tacit.observer import Observer, Quiet
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Problem
+
+
+class GrownError(Exception):
+    """Sliding levels against contributors turned out to matter: the algorithm begins again."""
 
 
 class WideModel(IntervalsModel):
@@ -39,10 +44,10 @@ class WideModel(IntervalsModel):
         allowed: Booleans,
         least_width: Floats,
         attackers: Sequence[Attacker] = (),
+        pairs: WatchedPairs | None = None,
     ):
-        super().__init__(
-            problem, width_weight, allowed, np.zeros(problem.cell_count, bool), attackers
-        )
+        nothing = np.zeros(problem.cell_count, bool)
+        super().__init__(problem, width_weight, allowed, nothing, attackers, pairs)
         most = np.where(self.is_free, self.widest(), 0.0)
         self.least_width = np.minimum(least_width, most[0::2] + most[1::2])
 
@@ -84,8 +89,9 @@ class RestrictedModel(WideModel):
         pattern: Booleans,
         least_width: Floats,
         attackers: Sequence[Attacker] = (),
+        pairs: WatchedPairs | None = None,
     ):
-        super().__init__(problem, width_weight, pattern, least_width, attackers)
+        super().__init__(problem, width_weight, pattern, least_width, attackers, pairs)
         rows, right = self.wide_rows(pattern)
         self.rows = sparse.csr_array(sparse.vstack([self.rows, rows]))
         self.right = np.concatenate([self.right, right])
@@ -165,6 +171,7 @@ class CombinedModel(WideModel):
             pattern | self.is_always,
             self.least_width,
             self.attackers,
+            self.pairs,
         )
 
 
@@ -202,7 +209,29 @@ class Search(intervals.Search):
         return super().obstacles()
 
     def _run_algorithm(self) -> None:
-        algorithm(self.options.algorithm)(self)
+        run = algorithm(self.options.algorithm)
+        while True:
+            try:
+                run(self)
+            except GrownError:
+                # What was found stays; what was prepared for shorter points is of no use.
+                continue
+            return
+
+    def catch_up(self) -> bool:
+        """Ask what has turned out to matter against contributors; True if there was something.
+
+        Raises:
+            GrownError: Points have become longer by that.
+        """
+        model = self.model
+        if not model.is_behind:
+            return False
+        size = model.size
+        model.catch_up()
+        if model.size > size:
+            raise GrownError
+        return True
 
     def excuse(self) -> tuple[str, Sequence[int]]:
         """What to say where nothing safe was found."""

@@ -6,12 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from tacit.errors import InputError
 from tacit.methods.intervals.options import EndsOptions
-from tacit.problem import Floats, Problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,23 +53,3 @@ def width_share(text: str) -> float:
     if not text.strip().endswith("%") or not 0 <= share < math.inf:
         raise InputError(WRONG_WIDTH, key=("min_width",))
     return share
-
-
-def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:
-    """The least width of the interval of each cell that is not published exactly.
-
-    >>> least_widths(Problem(value=[20, -40]), "5%").tolist()
-    [1.0, 2.0]
-    """
-    if isinstance(min_width, str):
-        return np.asarray(width_share(min_width) * np.abs(problem.value))
-    try:
-        given = np.asarray(min_width, float)
-    except (TypeError, ValueError):
-        raise InputError(WRONG_WIDTH) from None
-    if given.shape not in ((), (problem.cell_count,)):
-        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one per cell")
-    # `not >=` also refuses NaN.
-    if not (given >= 0).all() or not np.isfinite(given).all():
-        raise InputError(WRONG_WIDTH)
-    return np.array(np.broadcast_to(given, problem.cell_count))

@@ -12,7 +12,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.combined.model import CombinedModel, Search
-from tacit.methods.combined.options import CombinedOptions, least_widths
+from tacit.methods.combined.options import WRONG_WIDTH, CombinedOptions, width_share
 from tacit.methods.engine.driver import drive, infeasible
 from tacit.methods.inputs import (
     WeightKind,
@@ -164,3 +164,23 @@ def _not_negative(problem: Problem, weight: Floats) -> Floats:
             f"the weight is negative: {problem.name_cells(negative)}", cells=negative
         )
     return weight
+
+
+def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:
+    """The least width of the interval of each cell that is not published exactly.
+
+    >>> least_widths(Problem(value=[20, -40]), "5%").tolist()
+    [1.0, 2.0]
+    """
+    if isinstance(min_width, str):
+        return np.asarray(width_share(min_width) * np.abs(problem.value))
+    try:
+        given = np.asarray(min_width, float)
+    except (TypeError, ValueError):
+        raise InputError(WRONG_WIDTH) from None
+    if given.shape not in ((), (problem.cell_count,)):
+        raise InputError(f"min_width as an array needs {problem.cell_count} entries, one per cell")
+    # `not >=` also refuses NaN.
+    if not (given >= 0).all() or not np.isfinite(given).all():
+        raise InputError(WRONG_WIDTH)
+    return np.array(np.broadcast_to(given, problem.cell_count))

@@ -24,8 +24,10 @@ from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.linear_part import LinearPart, limit_lp
-from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
+from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
 from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT
@@ -59,6 +61,7 @@ class Master(Relaxation):
             purges: Let cuts go that have not been tight for long.
         """
         self._search = search
+        self._purges = purges
         model, unit = search.model, search.model.usual_level
         super().__init__(
             model.weight,
@@ -77,6 +80,19 @@ class Master(Relaxation):
         # A cut that charges nothing but what attackers know says nothing about slacks.
         charging = np.flatnonzero(np.diff(rows.indptr))
         return super().add(sparse.csr_array(rows[charging]), right[charging])
+
+    def renewed(self) -> Master:
+        """The same with reaches that the model has got since; itself if there are none."""
+        model = self._search.model
+        if model.size == self.size:
+            return self
+        longer = Master(self._search, purges=self._purges)
+        rows = self.pool.matrix
+        shape = (rows.shape[0], model.size)
+        longer.add(
+            sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape), self.pool.right
+        )
+        return longer
 
     def minimise(self) -> float:
         """Solve; returns a bound on what the intervals of safe points cost."""
@@ -122,7 +138,6 @@ class Separation:
         """
         self._model = model
         self._stop = stop
-        self._partner = model.partner
         self._linear = [_LinearWalk(model, state) for state in model.states]
 
     def approach(self, point: Floats, inside: Floats | None = None) -> Found:
@@ -164,7 +179,7 @@ class Separation:
         if len(sliding) and way.is_open:
             by_place = np.zeros(self._model.size)
             by_place[place[sliding]] = share[sliding]
-            both = np.maximum(share[sliding], by_place[self._partner[place[sliding]]])
+            both = np.maximum(share[sliding], by_place[self._model.partner[place[sliding]]])
             self._flow_round(way, flows[sliding], both, cuts, repaired, point)
             share[sliding] = both
             low, high = way.targets[flows[sliding]], way.inner_targets[flows[sliding]]
@@ -204,7 +219,10 @@ class Separation:
         assert network is not None
         cells = np.flatnonzero(model.structure.in_network)
         ends = np.stack([2 * cells, 2 * cells + 1], axis=1).ravel()
-        arc = np.cumsum(model.structure.in_network)[state.cells[flows]] - 1
+        arcs = np.where(
+            model.structure.in_network, np.cumsum(model.structure.in_network) - 1, -1
+        ).astype(np.int64)
+        limits = state.limits_of(flows, arcs)
         largest = max(
             float(way.targets[flows].max(initial=0.0)),
             float(way.inner_targets[flows].max(initial=0.0)),
@@ -217,11 +235,16 @@ class Separation:
             # A flow never sends more than its target through an arc.
             np.minimum(way.outer[ends], 2 * largest),
             np.minimum(way.inner[ends], 2 * largest),
-            arc,
+            arcs[state.cells[flows]],
             state.sides[flows],
             way.targets[flows],
             way.inner_targets[flows],
             begin,
+            limits.chosen,
+            limits.start,
+            limits.cells,
+            limits.up,
+            limits.down,
             SAME_AMOUNT,
             _STEPS if way.is_open else 1,
         )
@@ -275,7 +298,7 @@ class _Cuts:
             point: The point to cut off.
         """
         count = len(requests)
-        most = state.capacity[ends]
+        most = state.most(requests[row], ends)
         # What the attacker knows anyway, or better than from the interval, is a number.
         known = ~model.is_free[ends] | (most < point[ends])
         tiny = charge < TOLERANCE
@@ -312,7 +335,7 @@ class _LinearWalk:
     def __init__(self, model: IntervalsModel, state: AttackerState):
         self._model = model
         self._state = state
-        part = LinearPart(model, state)
+        part = LinearPart.of(model, state)
         self._standing = limit_lp(model, state, part, moves=False)
         self._walking = limit_lp(model, state, part, moves=True)
 
@@ -323,10 +346,11 @@ class _LinearWalk:
         gain = float(way.inner_targets[number]) - target
         if target <= 0 and gain <= 0:
             return 0.0
+        outer, inner = state.limited(number, way.outer), state.limited(number, way.inner)
         share = 0.0
         for step in range(_STEPS):
             wanted = max(target + share * gain, TOLERANCE * max(target, target + gain))
-            capacity = way.outer if share == 0 else way.outer + share * (way.inner - way.outer)
+            capacity = outer if share == 0 else outer + share * (inner - outer)
             lp = self._standing if step == 0 else self._walking
             answer = lp.limit(number, capacity, wanted)
             if answer is None or answer[0] >= 1 - SAME_AMOUNT:
@@ -336,8 +360,8 @@ class _LinearWalk:
             cuts.put(self._model, state, np.array([number]), row, ends, charge, point)
             if not way.is_open or share >= 1.0:
                 return 1.0
-            at_outer = float(charge @ way.outer[ends])
-            at_inner = float(charge @ way.inner[ends])
+            at_outer = float(charge @ outer[ends])
+            at_inner = float(charge @ inner[ends])
             gained, missing = (at_inner - at_outer) - gain, target - at_outer
             # The next point lies further on, if only by rounding.
             share = share * (1 + 1e-6) + 1e-9

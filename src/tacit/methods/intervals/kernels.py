@@ -30,6 +30,11 @@ def approach(
     outer_target: npt.NDArray[np.float64],
     inner_target: npt.NDArray[np.float64],
     begin: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
+    limit_start: npt.NDArray[np.int64],
+    limit_arcs: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
     tolerance: float,
     most_steps: int,
 ) -> tuple[
@@ -56,6 +61,11 @@ def approach(
         outer_target: How far each request is to get at the start.
         inner_target: How far at the end.
         begin: Where to begin, from 0 (outer) to 1 (inner).
+        limited: The list of arcs with smaller capacities in each request; -1 for none.
+        limit_start: Where each list begins, and the end of the last.
+        limit_arcs: The arcs of the lists.
+        limit_up: How much each of them carries forwards at most.
+        limit_down: The same backwards.
         tolerance: The share of a target that may be missed.
         most_steps: Flows for each request at most.
 
@@ -80,7 +90,18 @@ def approach(
     count = 0
     used = 0
     sent = np.zeros(2 * arcs)
+    given_outer, given_inner = outer, inner
+    outer, inner = outer.copy(), inner.copy()
     for request in range(len(cells)):
+        from_entry, to_entry = 0, 0
+        if limited[request] >= 0:
+            from_entry, to_entry = limit_start[limited[request]], limit_start[limited[request] + 1]
+        for entry in range(from_entry, to_entry):
+            way = 2 * limit_arcs[entry]
+            outer[way] = min(given_outer[way], limit_up[entry])
+            inner[way] = min(given_inner[way], limit_up[entry])
+            outer[way + 1] = min(given_outer[way + 1], limit_down[entry])
+            inner[way + 1] = min(given_inner[way + 1], limit_down[entry])
         own = cells[request]
         source, sink = head[own], tail[own]
         if sides[request] < 0:
@@ -147,4 +168,8 @@ def approach(
             if step + 2 >= most_steps:
                 share = 1.0
         walked[request] = share
+        for entry in range(from_entry, to_entry):
+            way = 2 * limit_arcs[entry]
+            outer[way], outer[way + 1] = given_outer[way], given_outer[way + 1]
+            inner[way], inner[way + 1] = given_inner[way], given_inner[way + 1]
     return walked, pointer[: count + 1], ways[:used], owner[:count], sent

@@ -22,7 +22,8 @@ from scipy import sparse
 from tacit.attack.reach import TOLERANCE
 from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import Rows
-from tacit.methods.intervals.model import AttackerState, IntervalsModel
+from tacit.methods.intervals.attackers import AttackerState
+from tacit.methods.intervals.model import IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, Strategy
 from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER
@@ -128,6 +129,16 @@ class LinearPart:
         sums: How each of them adds up from the cells that are left.
         rest: Relations among the cells that are left.
     """
+
+    @classmethod
+    def of(cls, model: IntervalsModel, state: AttackerState) -> LinearPart:
+        """The part that an attacker works with; those who know the same of all cells share it."""
+        # Requests against contributors are about cells that are asked against readers, too.
+        known: dict[int, LinearPart] = model.parts
+        key = id(state.capacity)
+        if key not in known:
+            known[key] = cls(model, state)
+        return known[key]
 
     def __init__(self, model: IntervalsModel, state: AttackerState):
         structure = model.structure
@@ -265,7 +276,7 @@ class ChargeLp:
         endless = np.isinf(state.capacity[part.ends]) & ~model.is_free[part.ends]
         self._most = np.where(endless, 0.0, np.inf)
         self._lp: HighsModel | None = None
-        self._own: Integers | None = None
+        self._turned: Integers | None = None
 
     def limit(self, number: int, capacity: Floats, unit: float) -> Limit | None:
         """How far a request gets, in units, and the ends and charges that prove it."""
@@ -287,13 +298,29 @@ class ChargeLp:
     def _turn(self, lp: HighsModel, number: int) -> Integers:
         """Turn the model to a request: its cell is charged one unit to be moved."""
         part = self._part
-        if self._own is not None:
-            lp.set_bounds(self._own, np.zeros(2), self._most[self._own])
+        if self._turned is not None:
+            before = self._turned
+            lp.set_bounds(before, np.zeros(len(before)), self._most[before])
         column = int(part.column[self._state.cells[number]])
-        self._own = np.array([column, len(part.cells) + column])
+        own = np.array([column, len(part.cells) + column])
+        known = self._known_here(number)
+        if len(known):
+            lp.set_bounds(known, np.zeros(len(known)), np.full(len(known), np.inf))
         fixed = np.array([0.0, 1.0]) if self._state.sides[number] > 0 else np.array([1.0, 0.0])
-        lp.set_bounds(self._own, fixed, fixed)
-        return self._own
+        lp.set_bounds(own, fixed, fixed)
+        self._turned = np.union1d(own, known)
+        return own
+
+    def _known_here(self, number: int) -> Integers:
+        """Ends that may move without end, but not in this request."""
+        if self._state.limits is None:
+            return np.zeros(0, np.int64)
+        cells, up, down = self._state.limits.of(number)
+        column = self._part.column[cells]
+        above = column[(column >= 0) & np.isfinite(up)]
+        below = column[(column >= 0) & np.isfinite(down)] + len(self._part.cells)
+        ends = np.concatenate([above, below])
+        return np.asarray(ends[self._most[ends] == 0], np.int64)
 
     def _start(self) -> HighsModel:
         part = self._part

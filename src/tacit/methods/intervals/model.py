@@ -1,4 +1,4 @@
-"""The intervals problem as one vector, who attacks it, and the search for its cheapest point.
+"""The intervals problem as one vector, and who attacks it.
 
 A point is a vector of slacks: place 2 i is how far the published interval of cell i reaches
 above the true value, place 2 i + 1 how far below (z+ and z- of [KarlssonOlsson2015]). Behind them
@@ -15,59 +15,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.insider_knowledge import InsiderKnowledge
+from tacit.attack.insiders import InsiderFindings, face_insiders
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
-from tacit.clock import Clock, TimeUpError, time_left
-from tacit.errors import SolverError
-from tacit.methods.engine import driver, turns
-from tacit.methods.intervals.algorithms import algorithm
-from tacit.methods.intervals.options import EndsOptions
-from tacit.observer import Observer, Quiet
-from tacit.outcome import BoundSource
+from tacit.methods.engine.cut_pool import Rows
+from tacit.methods.engine.insider_pairs import WatchedPairs
+from tacit.methods.intervals.attackers import AttackerState, InsiderState, interleaved
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.tolerances import NEGLIGIBLE
 
 if TYPE_CHECKING:
-    from tacit.methods.intervals.publication import Publication
-
-_NEAR = 1e-3
-"""A point that misses a level by at most this share is opened a little further."""
-_MARGIN = 1.2
-"""So many times what steps after the search are expected to take is kept for them."""
-
-
-def interleaved(up: Floats, down: Floats) -> Floats:
-    """Slacks above and below as one vector."""
-    ends = np.empty(2 * len(up))
-    ends[0::2], ends[1::2] = up, down
-    return ends
+    pass
 
 
 @dataclass(frozen=True, eq=False)
-class AttackerState:
-    """One attacker, and what a safe publication owes to the sensitive cells against them.
+class Judgement:
+    """How much of each level there is against an attacker.
 
     Attributes:
-        attacker: Who.
-        capacity: The most that this attacker thinks possible for each end.
-        cells: The cell of each request.
-        sides: 1 where it is to rise, -1 where it is to fall.
-        level: How far at least, whatever the other side does.
-        place: The request's reach in the vector; -1 where the level is all that is asked.
+        cells: Sensitive cells.
+        shares: For each the share of its upper, lower and sliding level that is there, inf
+            where there is no level.
+        is_known: Whether its levels were looked at.
+        requests: What was asked.
+        answer: The answers.
     """
 
-    attacker: Attacker
-    capacity: Floats
     cells: Integers
-    sides: Integers
-    level: Floats
-    place: Integers
-
-    def targets(self, point: Floats) -> Floats:
-        """How far each request is to get at a point."""
-        return np.where(self.place >= 0, point[np.maximum(self.place, 0)], self.level)
+    shares: Floats
+    is_known: Booleans
+    requests: Requests
+    answer: Reaches
 
 
 class IntervalsModel:
@@ -75,10 +55,12 @@ class IntervalsModel:
 
     Attributes:
         problem: The table.
-        attackers: Who attacks, as given.
+        attackers: Who attacks; readers are there wherever contributors are.
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
-        states: The attackers, each with what is asked against them.
+        states: The attackers, each with what is asked against them; contributors are the last.
+        outsiders: The attackers but for contributors.
+        insiders: Contributors as attackers, if the table has any.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
         weight: The cost of each place.
@@ -96,9 +78,24 @@ class IntervalsModel:
         allowed: Booleans,
         withheld: Booleans,
         attackers: Sequence[Attacker] = (),
+        pairs: WatchedPairs | None = None,
     ):
+        """Prepare.
+
+        Args:
+            problem: The table.
+            weight: What a unit of each end costs.
+            allowed: Cells that may become intervals if they are published.
+            withheld: Cells that are not published at all.
+            attackers: Who attacks; by default a reader.
+            pairs: Requests against contributors that are known to matter, shared with other
+                models of the same table.
+        """
         self.problem = problem
-        self.attackers = tuple(attackers)
+        self.attackers = tuple(attackers) or (Attacker.external(),)
+        if problem.insiders is not None and not any(each.is_reader for each in self.attackers):
+            # Whoever faces contributors faces readers, too.
+            self.attackers = (*self.attackers, Attacker.external())
         self.may_open = allowed
         self._given = weight, withheld
         self.structure = Structure.of(problem)
@@ -112,16 +109,60 @@ class IntervalsModel:
         self.weight = np.where(self.is_free, weight, 0.0)
         self.lower = np.zeros(len(known))
         self.upper = np.where(self.is_free, known, 0.0)
-        self._pairs: list[tuple[Integers, Floats]] = []
-        self._owned: list[tuple[Integers, Integers]] = []
-        for attacker in attackers or (Attacker.external(),):
+        self._pair = np.zeros((2, 0), np.int64)
+        self._sliding = np.zeros(0)
+        self._own_end = self._own_reach = np.zeros(0, np.int64)
+        self.rows: Rows = sparse.csr_array((0, self.size))
+        self.right = np.zeros(0)
+        self.parts: dict[int, Any] = {}
+        for attacker in self.attackers:
             self.states.append(self._state(attacker))
-        none = np.zeros((2, 0), np.int64)
-        self._pair = np.concatenate([none, *(pair for pair, _ in self._pairs)], axis=1)
-        self._sliding = np.concatenate([np.zeros(0), *(level for _, level in self._pairs)])
-        self._own_end = np.concatenate([none[0], *(end for end, _ in self._owned)])
-        self._own_reach = np.concatenate([none[0], *(reach for _, reach in self._owned)])
-        self.rows, self.right = self._rows()
+        self.outsiders = list(self.states)
+        self.insiders = self._insider_state(pairs)
+        self.catch_up()
+
+    def _insider_state(self, pairs: WatchedPairs | None) -> InsiderState | None:
+        """Contributors as attackers, who join the others."""
+        if self.problem.insiders is None or not len(self.problem.insiders):
+            return None
+        pairs = pairs or WatchedPairs(InsiderKnowledge(self.problem))
+        state = InsiderState.of(self._reader, pairs)
+        self.states.append(state)
+        return state
+
+    @property
+    def _reader(self) -> AttackerState:
+        return next(state for state in self.outsiders if state.attacker.is_reader)
+
+    @property
+    def pairs(self) -> WatchedPairs | None:
+        """Requests against contributors that are known to matter."""
+        return None if self.insiders is None else self.insiders.pairs
+
+    @property
+    def is_behind(self) -> bool:
+        """Have more requests against contributors turned out to matter than are asked here?"""
+        return self.insiders is not None and self.insiders.is_behind
+
+    def catch_up(self) -> None:
+        """Ask what has turned out to matter against contributors; points may become longer."""
+        state = self.insiders
+        if state is None or not state.is_behind:
+            return
+        plain, wide = state.new
+        place = np.zeros((2, 0), np.int64)
+        if len(wide):
+            levels = np.zeros((2, len(wide)))
+            place = self._add_reaches(state.attacker, wide.cells, levels, wide.targets, wide.limits)
+        state.ask(plain, wide, place)
+
+    def lengthened(self, point: Floats) -> Floats:
+        """A point of the time before `catch_up` with reaches for what has been added since."""
+        if len(point) == self.size:
+            return point
+        longer = self.least_point()
+        longer[: len(point)] = point
+        return self.with_own_reaches(longer)
 
     @property
     def is_free_cell(self) -> Booleans:
@@ -165,20 +206,14 @@ class IntervalsModel:
         levels = np.stack([problem.upper_level[asked], problem.lower_level[asked]])
         return problem.sensitive[asked], levels, problem.sliding_level[asked]
 
-    def judged(
-        self, state: AttackerState, ends: Floats, opened: Floats, **how: Any
-    ) -> tuple[Integers, Floats, Booleans]:
+    def judged(self, state: AttackerState, ends: Floats, opened: Floats, **how: Any) -> Judgement:
         """How much of each level there is against an attacker when these slacks are published.
 
         Args:
-            state: The attacker.
+            state: The attacker, who is no contributor.
             ends: The slacks.
             opened: Slacks that are opened, in place, for tables that show how much there is.
             **how: Passed on to `Attack.reach`.
-
-        Returns:
-            The sensitive cells; for each the share of its upper, lower and sliding level that is
-            there, inf where there is no level; whether its levels were looked at.
         """
         cells, levels, sliding = self._levels_against(state.attacker)
         wanted = np.maximum(levels, sliding)
@@ -190,7 +225,35 @@ class IntervalsModel:
         asked = np.concatenate([levels, sliding[None]])
         shares: Floats = np.full(asked.shape, np.inf)
         np.divide(reached, asked, out=shares, where=asked > 0)
-        return cells, shares, np.asarray(answer.answered.reshape(2, -1).all(0))
+        is_known = np.asarray(answer.answered.reshape(2, -1).all(0))
+        return Judgement(cells, shares, is_known, both, answer)
+
+    def faced(
+        self, readers: Judgement, ends: Floats, opened: Floats, **how: Any
+    ) -> InsiderFindings:
+        """What contributors can deduce when these slacks are published.
+
+        Args:
+            readers: How much there is against readers. Cells that are exposed to these, or were
+                not looked at, are left out.
+            ends: The slacks.
+            opened: Slacks that are opened, in place, for tables that show how much there is.
+            **how: Passed on to `Attack.reach`.
+        """
+        state = self.insiders
+        assert state is not None
+        is_safe = readers.is_known & (readers.shares >= 1 - TOLERANCE).all(0)
+        chosen = np.flatnonzero(np.tile(is_safe, 2) & (readers.requests.targets > 0))
+        found = face_insiders(
+            self.problem,
+            readers.requests.take(chosen),
+            readers.answer.take(chosen),
+            lambda pairs: self._answer(state.attacker, ends, pairs.requests, **how),
+            known=state.known,
+        )
+        asked, reaches = found.pairs.requests, found.reaches
+        self._open_for(opened, reaches, asked, np.minimum(asked.targets, reaches.amount))
+        return found
 
     def _open_for(self, slacks: Floats, answer: Reaches, asked: Requests, wanted: Floats) -> None:
         """Open slacks for the tables of an answer, as far as they are wanted, in place."""
@@ -239,13 +302,19 @@ class IntervalsModel:
             np.repeat(np.array([1, -1]), len(cells))[wanted],
             levels.ravel()[wanted],
             place.ravel()[wanted],
+            np.where(place >= 0, sliding, 0.0).ravel()[wanted],
         )
 
     def _add_reaches(
-        self, attacker: Attacker, cells: Integers, levels: Floats, sliding: Floats
+        self,
+        attacker: Attacker,
+        cells: Integers,
+        levels: Floats,
+        sliding: Floats,
+        limits: Limits | None = None,
     ) -> Integers:
         """Places for both reaches of cells with sliding levels, and the rows they need."""
-        both = Requests.both_sides(cells, sliding, sliding)
+        both = Requests.both_sides(cells, sliding, sliding, limits)
         # No reach is of use beyond what even the widest intervals allow.
         most = self._answer(attacker, self._most, both).amount.reshape(2, -1)
         place = self.size + np.arange(2 * len(cells)).reshape(2, -1)
@@ -254,23 +323,28 @@ class IntervalsModel:
         self.weight = np.concatenate([self.weight, np.zeros(2 * len(cells))])
         ends = 2 * cells + np.array([[0], [1]])
         held = self.is_free[ends]
-        self._pairs.append((place, sliding))
-        self._owned.append((ends[held], place[held]))
+        self._add_rows(place, sliding, ends[held], place[held])
+        self._pair = np.concatenate([self._pair, place], axis=1)
+        self._sliding = np.concatenate([self._sliding, sliding])
+        self._own_end = np.concatenate([self._own_end, ends[held]])
+        self._own_reach = np.concatenate([self._own_reach, place[held]])
         return place
 
-    def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats]:
+    def _add_rows(self, pair: Integers, sliding: Floats, end: Integers, reach: Integers) -> None:
         """Both reaches of a cell make up its sliding level; its interval holds them."""
-        ones = np.ones(self._pair.shape[1] + len(self._own_end))
-        first = np.concatenate([self._pair[0], self._own_end])
-        second = np.concatenate([self._pair[1], self._own_reach])
-        sign = np.where(np.arange(len(ones)) < self._pair.shape[1], 1.0, -1.0)
+        ones = np.ones(len(sliding) + len(end))
         row = np.arange(len(ones))
         entries = (
-            np.concatenate([ones, sign]),
-            (np.concatenate([row, row]), np.concatenate([first, second])),
+            np.concatenate([ones, np.where(row < len(sliding), 1.0, -1.0)]),
+            (np.tile(row, 2), np.concatenate([pair[0], end, pair[1], reach])),
+        )
+        before = sparse.csr_array(
+            (self.rows.data, self.rows.indices, self.rows.indptr),
+            shape=(len(self.right), self.size),
         )
         rows = sparse.csr_array(entries, shape=(len(ones), self.size))
-        return rows, np.concatenate([self._sliding, np.zeros(len(self._own_end))])
+        self.rows = sparse.csr_array(sparse.vstack([before, rows]))
+        self.right = np.concatenate([self.right, sliding, np.zeros(len(end))])
 
     def widest(self) -> Floats:
         """Slacks with every interval as wide as it may be; may be infinite."""
@@ -311,7 +385,7 @@ class IntervalsModel:
         """The same problem where only these cells, and the sensitive ones, may become intervals."""
         weight, withheld = self._given
         chosen = self.may_open & (cells | self.problem.is_sensitive)
-        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers)
+        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers, self.pairs)
 
     @property
     def partner(self) -> Integers:
@@ -330,244 +404,3 @@ class IntervalsModel:
         """The size of levels: solvers work with absolute tolerances, so this is their unit."""
         levels = np.concatenate([*(state.level for state in self.states), self.right])
         return float(np.median(levels[levels > 0])) if (levels > 0).any() else 1.0
-
-
-class Search(driver.Search):
-    """Keeps the best safe intervals and the proven bound while an algorithm runs.
-
-    An algorithm offers points and raises the bound; it never decides alone that a point is safe.
-
-    Attributes:
-        model: The intervals problem.
-        options: What the user chose.
-        best: The best safe slacks so far.
-        fallback: A point that is safe but wide, for when there was no time for more.
-        is_confirmed: Whether the best slacks were looked at, and are not a fallback.
-        vertex: The last optimum of a relaxation: it opens few cells, but may not be safe.
-        smallest: The smallest level; inf where there is none.
-        look_seconds: How long it took to find out whether a point is safe.
-    """
-
-    method = "intervals"
-
-    def __init__(
-        self,
-        model: IntervalsModel,
-        options: EndsOptions,
-        observer: Observer,
-        clock: Clock | None = None,
-        publication: Publication | None = None,
-    ):
-        """Prepare.
-
-        Args:
-            model: The intervals problem.
-            options: What the user chose.
-            observer: Listens; may stop the search.
-            clock: The time for the whole call.
-            publication: What follows the search, for which time is kept; None for a search
-                within another.
-        """
-        super().__init__(options, observer, bound=model.objective(model.lower), clock=clock)
-        self.model = model
-        self.options = options
-        self.best: Floats | None = None
-        self.fallback: Floats | None = None
-        self.vertex: Floats | None = None
-        self.look_seconds = 0.0
-        self.is_confirmed = False
-        self._publication = publication
-        self._offered: Floats | None = None
-        self._offered_objective = np.inf
-        self._looked = 0.0
-        problem = model.problem
-        levels = np.concatenate([problem.lower_level, problem.upper_level, problem.sliding_level])
-        self.smallest = float(np.min(levels[levels > 0], initial=np.inf))
-
-    def obstacles(self) -> list[str]:
-        """Why the table cannot be protected even with the widest intervals."""
-        assert self._publication is not None
-        return self._publication.obstacles(self)
-
-    def run(self) -> None:
-        """Run the algorithm that the user chose."""
-        if self.model.asks_nothing:
-            self.offer(self.model.lower)
-            self.confirm()
-            self.raise_bound(self.objective)
-        else:
-            self._run_algorithm()
-
-    def _run_algorithm(self) -> None:
-        algorithm(self.options.algorithm)(self)
-
-    def conclude(self) -> driver.Result | None:
-        """Fewest intervals, tightened, rounded, audited."""
-        assert self._publication is not None
-        return self._publication.result(self)
-
-    @property
-    def problem(self) -> Problem:
-        """The table."""
-        return self.model.problem
-
-    @property
-    def negligible(self) -> float:
-        """Slacks below this are rounding noise, and no reason to open a cell."""
-        return NEGLIGIBLE * self.smallest if np.isfinite(self.smallest) else 0.0
-
-    @property
-    def cutoff(self) -> float:
-        """What the best point costs, looked at or not."""
-        return min(self.objective, self._offered_objective)
-
-    def gap_of(self, objective: float) -> float:
-        """The gap that a solution with this objective would have, however small it is."""
-        if not np.isfinite(objective):
-            return np.inf
-        return (objective - self.bound) / max(abs(objective), np.finfo(float).tiny)
-
-    def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
-        """Take note of a bound; a point that it proves good enough is looked at."""
-        super().raise_bound(bound, source)
-        if self.gap_of(self._offered_objective) <= self.options.gap:
-            self.confirm()
-
-    def out_of_time(self) -> bool:
-        """Is it time to stop, whatever has been reached?"""
-        return time_left() <= 0 or self.clock.is_up or self.observer.should_stop()
-
-    def note_cuts(self, count: int) -> None:
-        """Take note of cuts that a relaxation has been given."""
-        self.cut_count += count
-        self.observer.on_cuts(self.seconds, count)
-
-    def keep_time(self, *, for_audit_only: bool = False) -> None:
-        """Keep time for what comes after the search: a last look, tightening and the audit.
-
-        A search whose time is up gets none back, or nobody would know why it was ended.
-        """
-        if self._publication is None or (self.clock.is_up and not for_audit_only):
-            return
-        kept = _MARGIN * self.look_seconds
-        if not for_audit_only:
-            limit = self.options.time_limit
-            asked = max(sum(len(state.cells) for state in self.model.states), 1)
-            opened = 2 * len(self.problem.sensitive) if self.best is None else (self.best > 0).sum()
-            tightening = _MARGIN * self.look_seconds * float(opened) / asked
-            kept += self.look_seconds + min(tightening, turns.INTERVALS_TIGHTENING * limit)
-        self.clock.reserve = kept
-
-    def offer(self, point: Floats) -> None:
-        """Propose a point; it counts once `confirm` has found it safe."""
-        objective = self.model.objective(point)
-        if objective < min(self.objective, self._offered_objective):
-            self._offered, self._offered_objective = point.copy(), objective
-            # Looking is not free: the first is looked at, then one now and then.
-            is_due = (
-                self.best is None
-                or self.seconds > (1 + turns.INTERVALS_LOOK_AGAIN) * self._looked + 0.5
-            )
-            if is_due or self.gap_of(objective) <= self.options.gap:
-                self.confirm()
-
-    def confirm(self) -> None:
-        """Look at the best offered point, and keep it if it is safe."""
-        point, objective = self._offered, self._offered_objective
-        self._offered, self._offered_objective = None, np.inf
-        if point is None:
-            return
-        self._looked = self.seconds
-        try:
-            safe = self._made_safe(point)
-        except TimeUpError:
-            # There may be time for it when no more is searched.
-            self._offered, self._offered_objective = point, objective
-            raise
-        self._looked = self.seconds
-        if safe is None:
-            return
-        objective = self.model.objective(safe)
-        if objective < self.objective:
-            self.best = safe
-            self.is_confirmed = True
-            self.better(objective)
-
-    def closable(self, ends: Floats) -> Booleans:
-        """Open cells that might be closed: the sensitive ones stay open."""
-        return np.asarray(self.model.open_cells(ends) & ~self.problem.is_sensitive)
-
-    def tightened(self, ends: Floats) -> Floats:
-        """Slacks cut back to what a reader can deduce from all of them together.
-
-        Nobody learns anything by that: whatever a reader cannot rule out stays possible. Ends stay
-        as they are where time ran out or the user stopped before their turn, and all of them if the
-        solver breaks down: wider intervals are safe, too.
-        """
-        model = self.model
-        ends = ends[: model.cell_ends].copy()
-        cells = np.flatnonzero(model.open_cells(ends) & model.is_free_cell)
-        attack = Attack(model.problem, model.knowledge(ends), structure=model.structure)
-        try:
-            answer = attack.reach(
-                Requests.both_sides(cells), progress=lambda _: self.observer.should_stop()
-            )
-        except SolverError:
-            return ends
-        # The proven limit, not the amount reached: nothing that is possible may be lost.
-        limit = np.where(answer.answered, np.maximum(answer.limit, answer.amount), np.inf)
-        places = np.concatenate([2 * cells, 2 * cells + 1])
-        ends[places] = np.minimum(ends[places], limit)
-        # An end that differs from the value in the last digits only tells the value.
-        noise = 8 * np.spacing(np.abs(np.repeat(model.problem.value, 2)))
-        ends[ends <= noise] = 0.0
-        return ends
-
-    def within(self, model: IntervalsModel, options: EndsOptions) -> Search:
-        """A search over a part of the cells, as part of this one."""
-        return Search(model, options, Quiet(self.observer))
-
-    def take(self, point: Floats) -> None:
-        """Keep a point without a look: the audit will say whether it is safe."""
-        ends = self.model.cell_ends
-        self.best = np.clip(point[:ends], self.model.lower[:ends], None)
-        self.is_confirmed = False
-        self.better(self.model.objective(self.best))
-
-    def _made_safe(self, point: Floats) -> Floats | None:
-        """What is needed of a point, opened by what rounding took; None if it is not safe."""
-        model = self.model
-        ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
-        # What solvers leave of zeros is of no use, and makes trouble for those who look closely.
-        ends[ends < self.negligible] = 0.0
-        for _ in range(3):
-            np.minimum(ends, model.upper[: model.cell_ends], out=ends)
-            began = self.seconds
-            share, needed = self.look(ends)
-            self.look_seconds = self.seconds - began
-            self.keep_time()
-            if share >= 1 - TOLERANCE:
-                return model.completed(needed)
-            if share < 1 - _NEAR:
-                return None
-            ends = ends * ((1 + 1e-10) / share)
-        return None
-
-    def look(self, ends: Floats) -> tuple[float, Floats]:
-        """How safe slacks are, and what of them that takes.
-
-        Returns:
-            The smallest share of a level that is there against an attacker; the slacks that the
-            tables need which show it. What goes beyond these protects nobody.
-        """
-        model = self.model
-        needed = model.lower[: model.cell_ends].copy()
-        least = 1.0
-        for state in model.states:
-            try:
-                _, shares, _ = model.judged(state, ends, needed)
-            except SolverError:
-                # What nobody can judge is not called safe.
-                return 0.0, ends
-            least = min(least, float(shares.min(initial=1.0)))
-        return least, np.minimum(needed, ends)

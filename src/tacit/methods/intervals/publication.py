@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.attack.insider_knowledge import LEVELS
+from tacit.attack.insiders import InsiderFindings
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import Clock
 from tacit.methods.engine import turns
 from tacit.methods.engine.driver import Result, audited, refuted
+from tacit.methods.intervals.attackers import InsiderState, interleaved
 from tacit.methods.intervals.ends import outward
 from tacit.methods.intervals.heuristics.fewest import fewest
-from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
+from tacit.methods.intervals.model import IntervalsModel, Judgement
+from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
-from tacit.problem import Booleans, Floats, Problem
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
 
 if TYPE_CHECKING:
@@ -29,8 +33,14 @@ if TYPE_CHECKING:
 
 _LEAST_GRACE = 0.5
 """Seconds that an audit may go beyond the time limit, however short that is."""
+_WAYS_OUT = (
+    "; put its code together with another one (recode), let more cells become intervals, or leave "
+    'contributors out with insiders = "none"'
+)
 _WIDER = 1e-7
-"""Ends that an audit finds too close by rounding are moved by this share of their slacks."""
+"""Ends that an audit finds too close by rounding are moved by this share of slacks and levels."""
+_SAME_STEP = 0.01
+"""Slacks this close to a multiple of a step, as a share of it, are one but for rounding."""
 
 
 def merged_cells(
@@ -169,17 +179,22 @@ class Publication:
             kept = self._untold(search, found) | self._points(found)
             # Rounding may have taken what a level needs: further attempts give it back.
             solution = outward(found, base, kept, strictly=turn > 0) if base else found
-            with Clock(_time_for_audit(search)):
+            with Clock(_time_for_audit(search)) as clock:
                 checked = self._audit(solution)
-            if checked is None or checked.unchecked:
+            if checked is None or (checked.unchecked and clock.is_up):
                 search.stop(StopReason.TIME)
                 return None, None, ()
             if not checked.safe and not search.is_confirmed:
                 return None, None, ()
             if checked.safe:
                 return solution, checked, tuple(np.flatnonzero(kept).tolist())
-            ends = np.minimum(ends * (1 + _WIDER), model.upper[: model.cell_ends])
+            ends = np.minimum(
+                _wider(ends, _WIDER * model.usual_level), model.upper[: model.cell_ends]
+            )
         assert checked is not None
+        if not checked.exposures:
+            # No answer could be shown to be right: nobody may call this safe.
+            return None, None, ()
         raise refuted(self.problem, "intervals", checked)
 
     def _audit(self, solution: Intervals) -> Audit:
@@ -219,6 +234,18 @@ class Publication:
         return float(self.weight[paid] @ slacks[paid] + self.suppress_weight[hidden].sum())
 
 
+def _wider(ends: Floats, step: float) -> Floats:
+    """Slacks moved by a small share, and to multiples of a step.
+
+    Slacks that differ by what solvers leave of zero are the same then: such differences make it
+    hard to show how far a cell gets.
+    """
+    steps = ends * (1 + _WIDER) / step
+    near = np.rint(steps)
+    whole = np.where(np.abs(steps - near) <= _SAME_STEP, near, np.ceil(steps))
+    return np.where(np.isfinite(whole), whole * step, ends)
+
+
 def _time_for_audit(search: Search) -> float:
     limit = search.options.time_limit
     grace = max(turns.INTERVALS_AUDIT_GRACE * limit, _LEAST_GRACE)
@@ -231,27 +258,60 @@ def _out_of_reach(search: Search, model: IntervalsModel, slacks: Floats) -> list
     The slacks are opened, in place, for tables that show the others to be within reach.
     """
     told: list[str] = []
-    for state in model.states:
-        cells, shares, is_known = model.judged(
-            state, model.widest(), slacks, progress=lambda _: search.observer.should_stop()
-        )
-        if not is_known.all():
+
+    def progress(_answered: int) -> bool:
+        return search.observer.should_stop()
+
+    readers: Judgement | None = None
+    for state in model.outsiders:
+        judged = model.judged(state, model.widest(), slacks, progress=progress)
+        if state.attacker.is_reader:
+            readers = judged
+        if not judged.is_known.all():
             slacks[:] = np.inf
         # What could not be looked at in time is not called impossible.
-        short = is_known & (shares < 1 - TOLERANCE)
+        short = judged.is_known & (judged.shares < 1 - TOLERANCE)
         names = np.array(["upper", "lower", "sliding"])
         for at in np.flatnonzero(short.any(0)).tolist():
-            cell, levels = int(cells[at]), " and ".join(names[short[:, at]])
+            cell, levels = int(judged.cells[at]), " and ".join(names[short[:, at]])
             told.append(
                 f"{model.problem.name_cell(cell)} cannot be protected against "
                 f"{state.attacker.name} attackers: {_reason(model, cell, levels)}"
             )
+    if model.insiders is not None and readers is not None:
+        found = model.faced(readers, model.widest(), slacks, progress=progress)
+        if len(found.undecided):
+            slacks[:] = np.inf
+        told += _exposed_to_contributors(model, model.insiders, found)
     return told
 
 
-def _reason(model: IntervalsModel, cell: int, levels: str) -> str:
+def _exposed_to_contributors(
+    model: IntervalsModel, state: InsiderState, found: InsiderFindings
+) -> list[str]:
+    """Cells whose levels even the widest intervals miss against a contributor, and why."""
+    told: list[str] = []
+    for cell in np.unique(found.exposed_cells).tolist():
+        here = np.flatnonzero(found.exposed_cells == cell)
+        who = found.exposed_members[here[0]]
+        mine = here[(found.exposed_members[here] == who).all(axis=1)]
+        levels = " and ".join(LEVELS[level] for level in np.unique(found.exposed_level[mine]))
+        known, up, down = state.known.limits(who[None, :]).of(0)
+        still = known[(up <= 0) & (down <= 0)]
+        told.append(
+            f"{model.problem.name_cell(cell)} cannot be protected against the "
+            f"{state.known.name(who)}: {_reason(model, cell, levels, still)}{_WAYS_OUT}"
+        )
+    return told
+
+
+def _reason(model: IntervalsModel, cell: int, levels: str, known: Integers | None = None) -> str:
+    """Why levels are out of reach, of an attacker who knows some cells exactly."""
     columns = model.structure.columns
     useful = model.is_free_cell | model.is_withheld[0::2]
+    if known is not None:
+        useful[known] = False
+        useful[cell] = True
     if not useful[cell]:
         barred = not model.may_open[cell] and not model.problem.must_publish[cell]
         why = "as it is, for 'allowed' leaves it out" if barred else "or cannot vary"
@@ -259,12 +319,21 @@ def _reason(model: IntervalsModel, cell: int, levels: str) -> str:
     count = np.asarray(abs(model.problem.relations).sign() @ useful.astype(np.int64))
     rows = columns.indices[columns.indptr[cell] : columns.indptr[cell + 1]]
     alone = rows[count[rows] < 2].tolist()
+    if alone and known is not None:
+        A = model.problem.relations
+        others = A.indices[A.indptr[alone[0]] : A.indptr[alone[0] + 1]]
+        return (
+            "every other cell of one of its relations is published as it is, cannot vary or is "
+            f"known to it ({model.problem.name_cells(others[others != cell])}), so that its "
+            f"{levels} level is out of reach"
+        )
     if alone:
         return (
             f"every other cell of relation {alone[0]} is published as it is or cannot vary, so "
             f"that its {levels} level is out of reach"
         )
+    knowing = "" if known is None else " and what it knows"
     return (
-        "the bounds of the cells that may become intervals leave too little slack for its "
-        f"{levels} level"
+        f"the bounds of the cells that may become intervals{knowing} leave too little slack for "
+        f"its {levels} level"
     )

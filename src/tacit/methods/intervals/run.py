@@ -19,10 +19,12 @@ from tacit.methods.inputs import (
     refuse_contradictions,
     unattainable_levels,
 )
+from tacit.methods.intervals.attackers import interleaved
 from tacit.methods.intervals.ends import MOST_MULTIPLES
-from tacit.methods.intervals.model import IntervalsModel, Search, interleaved
+from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
 from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
+from tacit.methods.intervals.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Problem

@@ -55,7 +55,7 @@ def run(search: Search) -> None:
             return
         narrowest = Narrowest(search, surroundings)
         narrowest.run(seconds=turns.COMBINED_NARROWEST * limit)
-        patterns.polish(search.model.suppressed(narrowest.best))
+        patterns.narrow(search.model.suppressed(narrowest.best))
         if search.should_stop():
             return
     master = Master(search)
@@ -82,7 +82,7 @@ def _walks_are_cheap(model: CombinedModel) -> bool:
 
     Their dual form is slow between points with many cells open.
     """
-    return not any(takes_dual_form(LinearPart(model, state)) for state in model.states)
+    return not any(takes_dual_form(LinearPart.of(model, state)) for state in model.states)
 
 
 class Narrowest:
@@ -112,6 +112,11 @@ class Narrowest:
         end = search.seconds + seconds
         master = interval_cuts.Master(search)
         while not search.should_stop() and search.seconds < end:
+            if model.is_behind:
+                self._surroundings.renew()
+                master = master.renewed()
+                inside = self._surroundings.inside
+                self.best = model.lengthened(self.best) if inside is None else inside
             search.iterations += 1
             bound = master.minimise()
             self.vertex = master.x
@@ -124,7 +129,8 @@ class Narrowest:
                     search.offer(point)
             missing = model.width_cost(self.best) - bound
             close = 0.5 * search.options.gap * abs(search.objective)
-            if added == 0 or found.walked == 0 or missing <= close:
+            is_narrow = added == 0 or found.walked == 0 or missing <= close
+            if is_narrow and not search.probe(self.best):
                 break
         slack = master.pool.matrix @ master.x - master.pool.right
         tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), 1e-300)
@@ -179,6 +185,11 @@ class Root:
     def tighten(self) -> bool:
         """Solve the relaxation with what is known; False if that was the end."""
         search, master = self._search, self._master
+        if search.catch_up():
+            # What was inside may lie outside now; solutions that were kept do not.
+            self._inside = self._drawn = None
+            if self._surroundings is not None:
+                self._surroundings.renew()
         self._bound = master.minimise()
         search.raise_bound(self._bound)
         if master.infeasible or search.should_stop():
@@ -330,10 +341,11 @@ class Rounds:
         """Cut a solution of the master problem off, and make a safe one of it; returns the cuts."""
         master = self._master
         master.x = vector
-        guide = np.round(master.suppressed)
+        guide, point = np.round(master.suppressed), master.point
         added = self._root.cut()
         self._patterns.mend(guide > 0, guide)
-        return added
+        # Where contributors ask for more, cuts follow in the next round.
+        return added or int(self._search.probe(point))
 
 
 def solve_integer_master(

@@ -22,6 +22,7 @@ def run(search: Search) -> None:
         return
     master = Master(search)
     while not search.should_stop():
+        search.catch_up()
         search.iterations += 1
         master.minimise()
         if master.infeasible:
@@ -39,7 +40,8 @@ def run(search: Search) -> None:
         objections = surroundings.separation.approach(master.point)
         if objections.walked == 0:
             search.offer(master.point)
-        if not master.add_for_points(objections.rows, objections.right):
+        added = master.add_for_points(objections.rows, objections.right)
+        if not added and not search.probe(master.point):
             pattern = np.round(master.suppressed) > 0
             patterns.mend(pattern, pattern.astype(np.float64))
             return

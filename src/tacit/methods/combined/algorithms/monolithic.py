@@ -15,6 +15,7 @@ from tacit.methods.combined.model import Search
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.intervals.algorithms.monolithic import (
+    compact_entries,
     refuse_too_large,
     table_bounds,
     table_rows,
@@ -32,15 +33,19 @@ def run(search: Search) -> None:
     refuse_too_large(search.model, _MOST_ENTRIES)
     patterns = Patterns(search)
     patterns.first(seconds=turns.COMBINED_PATTERN_MONOLITHIC * search.options.time_limit)
-    if search.should_stop():
-        return
-    found = _Compact(search, patterns).solve()
-    search.iterations += 1
-    if found.status == "infeasible":
-        if search.best is None:
-            search.nothing_better()
-        return
-    search.raise_bound(found.settled_bound, "solver")
+    model = search.model
+    while not search.should_stop() and compact_entries(model) <= _MOST_ENTRIES:
+        found = _Compact(search, patterns).solve()
+        search.iterations += 1
+        if found.status == "infeasible":
+            if search.best is None:
+                search.nothing_better()
+            return
+        search.raise_bound(found.settled_bound, "solver")
+        if found.x is None or not search.probe(found.x[: model.size]):
+            return
+        # Which requests against contributors matter shows only now.
+        model.catch_up()
 
 
 class _Compact:
@@ -119,7 +124,10 @@ class _Compact:
         if found.x is not None:
             self._offer(found.x[is_x])
         return MipSolution(
-            found.status, found.x, found.objective * master.price, found.bound * master.price
+            found.status,
+            None if found.x is None else found.x * unit,
+            found.objective * master.price,
+            found.bound * master.price,
         )
 
     def _offer(self, x: Floats) -> None:

@@ -7,10 +7,12 @@ and every safe pattern has safe intervals.
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 
 from tacit.errors import SolverError
+from tacit.insiders import LevelsAgainst
 from tacit.methods.combined.model import Search
 from tacit.methods.engine import turns
 from tacit.methods.intervals.algorithms import auto
@@ -94,7 +96,8 @@ class Patterns:
                 continue
             seconds = turns.COMBINED_CLEAN_UP * self._search.options.time_limit
             self.polish(clean_up(inner, safe, guide, seconds=seconds))
-            return
+            if self._search.best is not None:
+                return
 
     def mend(self, pattern: Booleans, guide: Floats) -> None:
         """Offer a solution for a pattern, which is made safe if it is not."""
@@ -102,6 +105,13 @@ class Patterns:
             self.along(pattern, guide)
         else:
             self.polish(pattern)
+
+    def narrow(self, pattern: Booleans) -> None:
+        """Offer a solution for the pattern of narrow intervals, which are safe from readers."""
+        if self._search.model.insiders is None:
+            self.polish(pattern)
+        else:
+            self.mend(pattern, pattern.astype(np.float64))
 
     def polish(self, pattern: Booleans) -> None:
         """Offer the narrowest intervals of a safe pattern."""
@@ -139,10 +149,31 @@ def evenly(problem: Problem) -> Problem:
     missing = problem.sliding_level - lower - upper
     if not (missing > 0).any():
         return problem
-    cells = problem.sensitive
-    above, below = (problem.upper - problem.value)[cells], (problem.value - problem.lower)[cells]
-    half = np.maximum(missing, 0.0) / 2
+    above, below = problem.upper - problem.value, problem.value - problem.lower
+    cells, insiders = problem.sensitive, problem.insiders
+    readers = LevelsAgainst(lower, upper, problem.sliding_level)
+    halves = _halved(readers, above[cells], below[cells])
+    if insiders is not None:
+        inside = insiders.cells
+        slack = np.minimum(below[inside], np.maximum(problem.value[inside] - insiders.amount, 0.0))
+        insiders = replace(
+            insiders,
+            own=_halved(insiders.own, above[inside], slack),
+            outside=_halved(insiders.outside, above[cells], below[cells]),
+        )
+    return problem.replace(
+        lower_level=halves.lower,
+        upper_level=halves.upper,
+        sliding_level=halves.sliding,
+        insiders=insiders,
+    )
+
+
+def _halved(levels: LevelsAgainst, above: Floats, below: Floats) -> LevelsAgainst:
+    """Sliding levels shared out between the sides, as far as there is room above and below."""
+    lower, upper, sliding = levels.lower, levels.upper, levels.sliding
+    half = np.maximum(sliding - lower - upper, 0.0) / 2
     high = np.clip(upper + half, upper, np.maximum(above, upper))
-    low = np.clip(np.maximum(problem.sliding_level - high, lower), lower, np.maximum(below, lower))
-    high = np.maximum(problem.sliding_level - low, upper)
-    return problem.replace(lower_level=low, upper_level=high, sliding_level=np.zeros(len(cells)))
+    low = np.clip(np.maximum(sliding - high, lower), lower, np.maximum(below, lower))
+    high = np.maximum(sliding - low, upper)
+    return LevelsAgainst(low, high, np.zeros(len(sliding)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.methods.intervals.cuts import Master
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.search import Search
 
 
 def run(search: Search) -> None:
@@ -13,6 +13,9 @@ def run(search: Search) -> None:
     surroundings.first()
     master = Master(search)
     while not search.should_stop():
+        if search.model.is_behind:
+            surroundings.renew()
+            master = master.renewed()
         search.iterations += 1
         search.raise_bound(master.minimise())
         search.vertex = master.x
@@ -26,4 +29,5 @@ def run(search: Search) -> None:
         if added == 0 or found.walked == 0:
             search.confirm()
             search.raise_bound(master.minimise())
-            return
+            if not search.model.is_behind:
+                return

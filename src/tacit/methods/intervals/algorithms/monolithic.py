@@ -12,9 +12,11 @@ from tacit.clock import check_time
 from tacit.errors import InputError, SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.cuts import usual_price
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
-from tacit.methods.intervals.model import AttackerState, IntervalsModel, Search
+from tacit.methods.intervals.model import IntervalsModel
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 from tacit.tolerances import ROUNDING_NOISE, SOLVER
 
@@ -28,25 +30,34 @@ def run(search: Search) -> None:
     """Solve the whole model at once."""
     model = search.model
     refuse_too_large(model, _MOST_ENTRIES)
-    Surroundings(search).first()
-    if search.should_stop():
-        return
-    compact = _Compact(search)
-    search.iterations += 1
-    try:
-        is_solved = compact.solve(search.cutoff)
-    except SolverError:
-        return
-    if is_solved:
+    surroundings = Surroundings(search)
+    surroundings.first()
+    while not search.should_stop() and compact_entries(model) <= _MOST_ENTRIES:
+        compact = _Compact(search)
+        search.iterations += 1
+        try:
+            if not compact.solve(search.cutoff):
+                return
+        except SolverError:
+            return
+        search.raise_bound(compact.bound)
         search.offer(compact.x[: model.size])
         search.confirm()
-        search.raise_bound(compact.bound)
+        if not search.probe(compact.x):
+            return
+        # Which requests against contributors matter shows only now.
+        surroundings.renew()
+
+
+def compact_entries(model: IntervalsModel) -> int:
+    """About how many entries the compact model of a table has."""
+    requests = sum(len(state.cells) for state in model.states)
+    return int(requests * (model.structure.A.nnz + 4 * model.problem.cell_count))
 
 
 def refuse_too_large(model: IntervalsModel, most: int) -> None:
     """Refuse a table whose compact model would have more entries than this."""
-    requests = sum(len(state.cells) for state in model.states)
-    entries = requests * (model.structure.A.nnz + 4 * model.problem.cell_count)
+    entries = compact_entries(model)
     if entries > most:
         raise InputError(
             f"the compact model of this table would have about {entries / 1e6:,.0f} million "
@@ -61,6 +72,7 @@ def table_bounds(model: IntervalsModel, state: AttackerState, number: int) -> tu
     # The asked cell is judged by what everyone knows of it.
     if state.attacker.reopened(model.problem)[cell]:
         known[2 * cell : 2 * cell + 2] = model.widest()[2 * cell : 2 * cell + 2]
+    known = state.limited(number, known)
     return -known[1::2], known[0::2]
 
 

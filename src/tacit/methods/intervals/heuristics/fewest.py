@@ -14,7 +14,7 @@ from scipy import sparse
 from tacit.errors import SolverError
 from tacit.methods.intervals.algorithms import auto
 from tacit.methods.intervals.cuts import Master, Separation
-from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.search import Search
 from tacit.problem import Booleans
 from tacit.tolerances import ROUNDING_NOISE
 

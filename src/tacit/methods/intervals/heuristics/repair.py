@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from tacit.errors import SolverError
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.linear_part import LinearPart
-from tacit.methods.intervals.model import AttackerState, IntervalsModel
+from tacit.methods.intervals.model import IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.tolerances import FAR, NEGLIGIBLE, NEGLIGIBLE_MOVE, SOLVER
@@ -30,7 +31,7 @@ class Repair:
     def __init__(self, model: IntervalsModel, state: AttackerState):
         self._model = model
         self._state = state
-        self._part = LinearPart(model, state)
+        self._part = LinearPart.of(model, state)
         self._lp: HighsModel | None = None
 
     def repair(
@@ -41,14 +42,15 @@ class Repair:
         point = point.copy()
         targets = state.targets(point)
         free = model.is_free[ends]
-        most = np.minimum(np.where(free, model.upper[ends], 0.0), state.capacity[ends])
+        widest = np.where(model.is_free, model.upper[: model.cell_ends], 0.0)
         for number in requests.tolist():
             if stop():
                 return None
             unit = float(targets[number])
             if unit <= 0:
                 continue
-            capacity = model.capacity(state, point)[ends]
+            most = state.limited(number, np.minimum(widest, state.capacity))[ends]
+            capacity = state.limited(number, model.capacity(state, point))[ends]
             beyond = np.clip((most - np.minimum(capacity, most)) / unit, 0.0, FAR)
             x = self._cheapest(number, np.minimum(capacity / unit, FAR), beyond)
             if x is None:

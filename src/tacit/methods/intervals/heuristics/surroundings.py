@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.methods.intervals.cuts import Found, Separation
 from tacit.methods.intervals.heuristics.repair import Repair
-from tacit.methods.intervals.model import Search
+from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 
 _PULL = 0.5
@@ -40,21 +40,56 @@ class Surroundings:
         """Offer a first safe point, and have a point inside; False if time was too short."""
         search, model = self._search, self._model
         point = model.least_point()
+        while True:
+            safe = self._opened(point)
+            if safe is None:
+                return False
+            search.offer(safe)
+            if model.insiders is not None:
+                search.confirm()
+            if not model.is_behind:
+                break
+            if search.out_of_time():
+                return False
+            model.catch_up()
+            point = model.lengthened(safe)
+        inside = np.minimum(_WIDER * safe, np.maximum(model.upper, safe))
+        network = np.repeat(model.structure.in_network, 2)
+        wide = self._wide(safe)
+        inside[: model.cell_ends][network] = 0.5 * (wide + safe)[: model.cell_ends][network]
+        inside[model.cell_ends :] = safe[model.cell_ends :]
+        self.inside = inside
+        return True
+
+    def renew(self) -> None:
+        """Ask what has turned out to matter against contributors, and be inside again."""
+        model = self._model
+        model.catch_up()
+        if self.inside is None:
+            return
+        before = model.lengthened(self.inside)
+        safe = self._opened(before)
+        if safe is None:
+            self.inside = None
+            return
+        self._search.offer(safe)
+        self.inside = np.minimum(
+            safe + (_WIDER - 1) * (safe - before), np.maximum(model.upper, safe)
+        )
+
+    def _opened(self, point: Floats) -> Floats | None:
+        """A point opened where that is needed; None if that failed or was stopped."""
+        return self._repaired(self.separation.approach(point, self._wide(point)))
+
+    def _wide(self, point: Floats) -> Floats:
+        """A point opened as far as it can be of use in a network."""
+        model = self._model
         targets = [float(state.targets(point).max(initial=0.0)) for state in model.states]
         # In a network no deviation needs more than the level that it is for.
         wide = np.minimum(model.upper, max(targets, default=0.0))
         wide = np.maximum(wide, point)
         wide[model.cell_ends :] = point[model.cell_ends :]
-        safe = self._repaired(self.separation.approach(point, wide))
-        if safe is None:
-            return False
-        search.offer(safe)
-        inside = np.minimum(_WIDER * safe, np.maximum(model.upper, safe))
-        network = np.repeat(model.structure.in_network, 2)
-        inside[: model.cell_ends][network] = 0.5 * (wide + safe)[: model.cell_ends][network]
-        inside[model.cell_ends :] = safe[model.cell_ends :]
-        self.inside = inside
-        return True
+        return wide
 
     def approach(
         self, point: Floats, cost: Callable[[Floats], float]

@@ -1,0 +1,58 @@
+"""Combined suppression of tables that know their contributors: no contributor comes too close."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tacit.methods.combined.run import combined
+from tacit.outcome import Status
+from tests.attack.contributors import KINDS, RULES, Contributed, contributed
+from tests.methods.combined.tables import ALGORITHMS, assert_sound, obvious_optimum, published
+
+GAP = 1e-9
+
+
+def assert_optimal(case: Contributed, algorithm: str = "auto") -> None:
+    """Safe by brute force, at the cost of a model that asks against everybody at once."""
+    problem = case.problem
+    random = np.random.default_rng(problem.cell_count)
+    weight = random.choice([0.0, 1.0, 5.0, 20.0], problem.cell_count)
+    width = random.choice([0.0, 0.5, 1.0, 2.0], problem.cell_count)
+    outcome = combined(
+        problem,
+        algorithm=algorithm,  # type: ignore[arg-type]
+        weights=weight,
+        width_weights=width,
+        gap=GAP,
+    )
+    assert_sound(outcome, problem)
+    expected = obvious_optimum(problem, weight=weight, width_weight=width, demands=case.demands())
+    if expected is None:
+        assert outcome.status is Status.INFEASIBLE
+        assert outcome.message
+        return
+    found = published(outcome)
+    assert not case.told(found.lower, found.upper).exposed()
+    assert outcome.report.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    assert outcome.report.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    readers = obvious_optimum(problem, weight=weight, width_weight=width)
+    assert readers is not None
+    assert expected >= readers - 1e-6 * (1 + abs(expected))
+
+
+@settings(max_examples=25)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    rule=st.sampled_from(RULES),
+    everyone=st.booleans(),
+    algorithm=st.sampled_from(ALGORITHMS),
+)
+def test_the_optimum_against_everybody(
+    seed: int, kind: str, rule: str, everyone: bool, algorithm: str
+) -> None:
+    """Pairs found solution by solution lead to the optimum of the model with all of them."""
+    assert_optimal(contributed(seed, kind, rule, everyone=everyone), algorithm)
