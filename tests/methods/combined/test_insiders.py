@@ -37,7 +37,11 @@ def assert_optimal(case: Contributed, algorithm: str = "auto") -> None:
     found = published(outcome)
     assert not case.told(found.lower, found.upper).exposed()
     assert outcome.report.objective == pytest.approx(expected, rel=1e-6, abs=1e-6)
-    assert outcome.report.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
+    if algorithm == "monolithic":
+        # Its bound is the solver's, which may stop below the optimum.
+        assert outcome.report.bound <= expected * (1 + 1e-6) + 1e-6
+    else:
+        assert outcome.report.bound == pytest.approx(expected, rel=1e-6, abs=1e-6)
     readers = obvious_optimum(problem, weight=weight, width_weight=width)
     assert readers is not None
     assert expected >= readers - 1e-6 * (1 + abs(expected))
@@ -56,3 +60,15 @@ def test_the_optimum_against_everybody(
 ) -> None:
     """Pairs found solution by solution lead to the optimum of the model with all of them."""
     assert_optimal(contributed(seed, kind, rule, everyone=everyone), algorithm)
+
+
+@settings(max_examples=8)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(KINDS),
+    rule=st.sampled_from(RULES),
+    everyone=st.booleans(),
+)
+def test_coalitions(seed: int, kind: str, rule: str, everyone: bool) -> None:
+    """Two contributors who put together what they know do not come too close either."""
+    assert_optimal(contributed(seed, kind, rule, coalition=2, everyone=everyone))

@@ -282,9 +282,15 @@ class Search(driver.Search):
         return least, np.minimum(needed, ends)
 
     def probe(self, point: Floats) -> bool:
-        """Does a point show that more is to be asked against contributors than is asked now?"""
+        """Does a point show that more is to be asked against contributors than is asked now?
+
+        A point that is safe is offered.
+        """
         model = self.model
         if model.insiders is None:
             return False
-        self._made_safe(point)
+        safe = self._made_safe(point)
+        if safe is not None:
+            self.offer(safe)
+            self.confirm()
         return model.is_behind
