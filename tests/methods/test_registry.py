@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 
 import pytest
@@ -20,6 +21,23 @@ def test_every_method_is_there(name: str) -> None:
     assert issubclass(method.options(), Options)
     taken = inspect.signature(run).parameters
     assert {"observer", "tolerance", "time_limit", "gap", "seed"} <= set(taken)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_defaults_are_those_of_the_options(name: str) -> None:
+    """A call without an option means what its options mean without it."""
+    method = find_method(name)
+    defaults = {field.name: field.default for field in dataclasses.fields(method.options())}
+    taken = inspect.signature(method.run()).parameters
+    if name == "round":
+        # Drawn in secret where chance rounds, and otherwise that of the options.
+        assert defaults.pop("seed") == 1
+        assert taken["seed"].default is None
+    shared = defaults.keys() & taken.keys()
+    assert {"algorithm", "time_limit", "gap"} <= shared
+    assert {each: taken[each].default for each in shared} == {
+        each: defaults[each] for each in shared
+    }
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -56,7 +56,7 @@ def with_chains(problem: Problem, rng: np.random.Generator, count: int) -> Probl
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(6))
-def test_the_optimum_is_that_of_the_whole(kind: str, seed: int) -> None:
+def test_the_optimum_is_that_of_the_given_problem(kind: str, seed: int) -> None:
     """Brute force finds the same optimum with and without merging, and it is safe expanded."""
     rng = np.random.default_rng(seed)
     base = seeded_instance(kind, seed).problem
@@ -80,7 +80,7 @@ def test_patterns_are_safe_together(seed: int, kind: str, count: int) -> None:
 
 
 def test_a_chain_of_three_becomes_one() -> None:
-    """Weights add up, levels and bounds are the strictest, the first cell gives the name."""
+    """Weights add up, levels and bounds are the strictest; the first sensitive one names it."""
     whole = Problem(
         value=[5, 5, 5, 9, 14],
         lower=[0, 1, 2, 0, 0],
@@ -102,6 +102,8 @@ def test_a_chain_of_three_becomes_one() -> None:
     assert small.relation_count == 1
     assert small.singleton.tolist() == [7, -1, -1]
     assert small.name_cell(0) == "cell a"
+    later = EqualCells.of(whole.replace(sensitive=[1, 2], upper_level=[1, 1])).problem
+    assert [later.name_cell(cell) for cell in range(3)] == ["cell b", "cell d", "cell t"]
     assert reduction.cells([0]).tolist() == [0, 1, 2]
 
 

@@ -220,8 +220,10 @@ def _problem(given: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
     count = int(group.max(initial=-1)) + 1
     if count == given.cell_count:
         return given
-    # The first of several equal cells speaks for them, in values and in messages.
+    # The first of several equal cells gives their value, the first sensitive one their name.
     _, first = np.unique(group, return_index=True)
+    named = first.copy()
+    named[group[given.sensitive[::-1]]] = given.sensitive[::-1]
 
     def strictest(choose: np.ufunc, column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return _strictest(choose, column, group, count)
@@ -250,5 +252,5 @@ def _problem(given: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
         must_publish=given.must_publish[first],
         singleton=strictest(np.maximum, given.singleton),
         insiders=insiders,
-        labels=[given.name_cell(cell).removeprefix("cell ") for cell in first.tolist()],
+        labels=[given.name_cell(cell).removeprefix("cell ") for cell in named.tolist()],
     )

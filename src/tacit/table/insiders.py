@@ -12,12 +12,11 @@ from scipy.sparse import csgraph
 from tacit.arrays import Booleans, Floats, Integers
 from tacit.errors import InputError, TableError, nearest
 from tacit.insiders import Insiders, LevelsAgainst
-from tacit.problem import totals_of
+from tacit.problem import Problem, totals_of
 from tacit.table.contributors import UNKNOWN, Largest
 from tacit.table.judging import Pairs, Verdict, asked_levels
 
 if TYPE_CHECKING:
-    from tacit.problem import Problem
     from tacit.table.table import Table
 
 Choice: TypeAlias = Literal["singletons", "contributors", "none"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -13,12 +13,13 @@ import numpy.typing as npt
 
 from tacit.errors import InputError, TableError, about, first_few
 from tacit.hierarchy import Hierarchy
-from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.problem import Booleans, Floats, Problem
 from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
-from tacit.table.contributors import CONTRIBUTOR, HOLDING, Largest, read_largest
-from tacit.table.frames import FrameReader, to_frame
+from tacit.table.contributors import Largest
+from tacit.table.frames import to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
+from tacit.table.inputs import FrameColumns, read_cube, read_frame
 from tacit.table.insiders import Choice, insiders_of, respondents
 from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, judged
 from tacit.table.labels import CellLabels, name_cells
@@ -235,103 +236,34 @@ class Table:
         >>> table.labels[7], table.relations.shape
         ('region=S, sex=f', (6, 8))
         """
-        reader = FrameReader(frame)
-
-        def codes(name: str, hierarchy: Hierarchy | None) -> tuple[Hierarchy, Integers]:
-            with about("dimensions", name):
-                return reader.codes(name, hierarchy)
-
-        def numbers(column: str, *key: str | int) -> Floats:
-            with about(*key):
-                return reader.numbers(column)[order]
-
-        read = {name: codes(name, given) for name, given in dimensions.items()}
-        grid = Grid({name: hierarchy for name, (hierarchy, _) in read.items()})
-        keys = np.zeros(reader.row_count, np.int64)
-        is_finest = np.ones(reader.row_count, bool)
-        for stride, (hierarchy, position) in zip(grid.strides, read.values(), strict=True):
-            keys += position * stride
-            is_finest &= hierarchy.is_leaf[position]
-        order = np.argsort(keys, kind="stable")
-        keys, is_finest = keys[order], is_finest[order]
-        _refuse_keys(
-            grid, keys[1:][np.diff(keys) == 0], "cells occur more than once: {}; keep one of each"
+        columns = FrameColumns(
+            added={
+                "value": value,
+                "count": count,
+                "shadow": shadow,
+                "weighted_count": weighted_count,
+                "holding_count": holding_count,
+                "requested": requested,
+            },
+            tops={
+                "top": top,
+                "top_weight": top_weight,
+                "top_requested": top_requested,
+                "holding_top": holding_top,
+            },
+            contributors=top_contributor,
+            holdings=top_holding,
+            given={
+                "weight": weight,
+                "lower": lower,
+                "upper": upper,
+                "lower_level": lower_level,
+                "upper_level": upper_level,
+                "sliding_level": sliding_level,
+            },
+            status=status,
         )
-        grid = Grid(grid.dimensions, keys)
-        finest_only = bool(is_finest.all()) if cells == "auto" else cells == "finest"
-        if cells not in ("auto", "all", "finest"):
-            raise TableError(f"cells is {cells!r}; it can be auto, all or finest", key=("cells",))
-
-        single = {
-            "value": value,
-            "count": count,
-            "shadow": shadow,
-            "weighted_count": weighted_count,
-            "holding_count": holding_count,
-            "requested": requested,
-        }
-        several = {
-            "top": top,
-            "top_weight": top_weight,
-            "top_requested": top_requested,
-            "holding_top": holding_top,
-        }
-        columns: dict[str, Any] = {
-            field: numbers(column, field) for field, column in single.items() if column is not None
-        }
-        for field, names in several.items():
-            if names:
-                parts = [numbers(name, field, place) for place, name in enumerate(names)]
-                columns[field] = np.stack(parts, axis=1)
-        source = np.arange(len(order))
-        largest: dict[str, Any] = {
-            "contributors": read_largest(reader, CONTRIBUTOR, top, top_contributor, order),
-            "holdings": read_largest(reader, HOLDING, holding_top, top_holding, order),
-        }
-        if finest_only:
-            _refuse_keys(
-                grid,
-                keys[~is_finest],
-                "cells are totals: {}; give the finest cells only, or read with cells='all'",
-            )
-            largest = {
-                field: None if each is None else each.with_totals(grid)
-                for field, each in largest.items()
-            }
-            grid, source, columns = totals.sparse_totals(grid, columns)
-        else:
-            filled = columns["count"] != 0 if count is not None else np.ones(len(keys), bool)
-            _refuse_keys(
-                grid,
-                grid.missing_totals(filled),
-                "totals are missing: {}; add them, or give the finest cells only and have all "
-                "totals computed",
-            )
-        named = {
-            "weight": weight,
-            "lower": lower,
-            "upper": upper,
-            "lower_level": lower_level,
-            "upper_level": upper_level,
-            "sliding_level": sliding_level,
-        }
-        columns |= {
-            field: np.where(source < 0, np.nan, numbers(column, field)[source])
-            for field, column in named.items()
-            if column is not None
-        }
-        statuses: Any = None
-        if status is not None:
-            with about("status"):
-                given = status_array(reader.entries(status), len(order))[order]
-            statuses = np.where(source < 0, CellStatus.SAFE.value, given[source])
-        return cls(
-            grids=(grid,),
-            status=statuses,
-            backend=reader.backend,
-            **largest,
-            **columns,
-        )
+        return cls(**read_frame(frame, dimensions, columns, cells))
 
     @classmethod
     def from_cube(
@@ -351,32 +283,7 @@ class Table:
             counts: The number of contributors, with the same axes.
             top: The largest contributions, with the same axes and one more.
         """
-        grid = Grid(dimensions)
-        cube = np.array(values, np.float64)
-        leaves = tuple(int(hierarchy.is_leaf.sum()) for hierarchy in grid.hierarchies)
-        if cube.shape not in (leaves, grid.shape):
-            raise TableError(
-                f"the values have shape {cube.shape}; it needs {leaves} for the leaves of each "
-                f"dimension or {grid.shape} for all codes"
-            )
-        extra = {
-            "counts": None if counts is None else np.array(counts, np.float64),
-            "top": None if top is None else np.array(top, np.float64),
-        }
-        for name, array in extra.items():
-            if array is not None and array.shape[: cube.ndim] != cube.shape:
-                raise TableError(f"{name} has shape {array.shape}; the values have {cube.shape}")
-        count, tops = extra["counts"], extra["top"]
-        if cube.shape != grid.shape:
-            cube = totals.dense_totals(cube, grid.dimensions)
-            count = None if count is None else totals.dense_totals(count, grid.dimensions)
-            tops = None if tops is None else totals.dense_tops(tops, grid.dimensions)
-        return cls(
-            grids=(grid,),
-            value=cube.ravel(),
-            count=None if count is None else count.ravel(),
-            top=None if tops is None else tops.reshape(cube.size, -1),
-        )
+        return cls(**read_cube(values, dimensions, counts, top))
 
     def __repr__(self) -> str:
         names = " x ".join(self.dimensions)
@@ -599,9 +506,3 @@ class Table:
         if column is None:
             return np.full(self.cell_count, default)
         return np.where(np.isnan(column), default, column)
-
-
-def _refuse_keys(grid: Grid, keys: Iterable[int], text: str) -> None:
-    names = [grid.label(key) for key in dict.fromkeys(int(key) for key in keys)]
-    if names:
-        raise TableError(text.format(name_cells(names)), names)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, get_args, get_type_hints
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from tacit.methods.engine import driver, turns
 from tacit.methods.engine.driver import Case, Result, protected
 from tacit.methods.suppress import algorithms
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Status, Suppression
 from tacit.problem import Problem
@@ -123,6 +124,58 @@ def test_a_method_may_expand_its_result_itself() -> None:
     assert outcome.left_out == (1,)
 
 
+def test_a_method_may_name_exposed_cells_itself() -> None:
+    """What an audit of the given table found exposed is handed over as it is."""
+
+    class Naming(Everything):
+        def given_cells(self, exposed: Sequence[int]) -> Sequence[int]:
+            return [2 + cell for cell in exposed]
+
+    outcome = protected(
+        TABLE, "suppress", Options(), lambda case: Naming(case, gives_up=True), clock=Clock()
+    )
+    assert outcome.exposed == (2,)
+
+
+def test_a_search_may_be_followed_by_another() -> None:
+    """The last outcome is handed over; observers hear of one beginning and one end."""
+    outcomes: list[Outcome] = []
+
+    class Followed(Everything):
+        def successor(self, outcome: Outcome) -> Callable[[], Everything] | None:
+            outcomes.append(outcome)
+            return self._again if outcome.solution is None else None
+
+        def _again(self) -> Everything:
+            assert self.case is not None
+            following = Followed(self.case)
+            following.case = self.case
+            return following
+
+    class Listener(Observer):
+        heard: ClassVar[list[Any]] = []
+
+        def on_start(self, task: str, *, total: int | None = None) -> None:
+            self.heard.append((task, total))
+
+        def on_end(self, outcome: Outcome | None = None) -> None:
+            self.heard.append(outcome)
+
+    outcome = protected(
+        TABLE,
+        "suppress",
+        Options(),
+        lambda case: Followed(case, gives_up=True),
+        clock=Clock(),
+        observer=Listener(),
+    )
+    assert [each.solution is None for each in outcomes] == [True, False]
+    assert outcome is outcomes[1]
+    assert Listener.heard == [("suppress", None), outcome]
+    assert isinstance(outcome.solution, Suppression)
+    assert outcome.solution.suppressed.tolist() == [True] * 5 + [False]
+
+
 def test_attackers_are_those_of_either_table() -> None:
     """The search faces what attackers know of the merged cells, the audit what was given."""
     knowing = Attacker(name="knowing", known=(4,))
@@ -149,6 +202,13 @@ def test_tables_that_contradict_themselves_are_refused_before_the_search() -> No
     assert cases == []
     assert outcome.status is Status.INFEASIBLE
     assert "cell b" in outcome.message
+
+
+def test_one_side_may_be_out_of_reach_where_the_other_will_do() -> None:
+    """A method that protects a cell on either side searches although one level is too large."""
+    outcome, cases = run(TABLE.replace(upper=[99, 5, 99, 99, 99, 99]), either_side=True)
+    assert len(cases) == 1
+    assert outcome.status is not Status.INFEASIBLE
 
 
 @pytest.mark.parametrize("name", get_args(get_type_hints(SuppressOptions)["algorithm"]))

@@ -12,9 +12,9 @@ from tacit.clock import Clock
 from tacit.errors import InputError, ProblemError
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.totals import heights
-from tacit.methods.adjust.units import Asked, decimals_of
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem, refuse_contradictions
-from tacit.methods.merging import merged_where_equal
+from tacit.methods.adjust.units import Asked, UnitSearch, decimals_of
+from tacit.methods.engine.driver import Case, protected
+from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
@@ -23,18 +23,18 @@ from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Prob
 def adjust(
     problem: Problem,
     *,
-    algorithm: Algorithm = "auto",
-    norm: Norm = "l1",
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
-    weights: Weights | npt.ArrayLike = "given",
-    keep: npt.ArrayLike = (),
-    limits: float | Mapping[Any, float] | npt.ArrayLike | None = None,
-    integer: bool | None = None,
-    prefer_totals: float = 1.0,
+    algorithm: Algorithm = AdjustOptions.algorithm,
+    norm: Norm = AdjustOptions.norm,
+    time_limit: float = AdjustOptions.time_limit,
+    gap: float = AdjustOptions.gap,
+    seed: int = AdjustOptions.seed,
+    weights: Weights | npt.ArrayLike = AdjustOptions.weights,
+    keep: npt.ArrayLike = AdjustOptions.keep,
+    limits: float | Mapping[Any, float] | npt.ArrayLike | None = AdjustOptions.limits,
+    integer: bool | None = AdjustOptions.integer,
+    prefer_totals: float = AdjustOptions.prefer_totals,
     senses: npt.ArrayLike | None = None,
-    solver: Solver = "highs",
+    solver: Solver = AdjustOptions.solver,
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
     **options: Any,
@@ -95,34 +95,47 @@ def adjust(
             "time_limit": time_limit,
             "gap": gap,
             "seed": seed,
-            "weights": weights if named else "given",
+            "weights": weights if named else AdjustOptions.weights,
             "integer": integer,
             "prefer_totals": prefer_totals,
             "solver": solver,
             **options,
         }
     )
-    refuse_contradictions(problem, tolerance)
     kept |= problem.must_publish
     sense = _senses(problem, senses)
-    run = Asked(
-        merged_where_equal(problem, apart=_apart(problem, kept, sense)),
-        chosen,
-        observer or Observer(),
-        clock,
-        given_weight=_weights(problem, weights, chosen.prefer_totals),
-        given_most=_limits(problem, limits),
-        given_kept=kept,
-        given_sense=sense,
-        tolerance=tolerance,
-    )
+    weight = _weights(problem, weights, chosen.prefer_totals)
+    most = _limits(problem, limits)
     decimals = decimals_of(problem)
     if chosen.integer and decimals != 0:
         _refuse_fractions(problem)
-    run.observer.on_start("adjust")
-    outcome = run.outcome(decimals)
-    run.observer.on_end(outcome)
-    return outcome
+
+    def prepare(case: Case) -> UnitSearch:
+        return Asked(
+            case,
+            chosen,
+            observer or Observer(),
+            clock,
+            given_weight=weight,
+            given_most=most,
+            given_kept=kept,
+            given_sense=sense,
+            decimals=decimals,
+            tolerance=tolerance,
+        ).first_search()
+
+    return protected(
+        problem,
+        "adjust",
+        chosen,
+        prepare,
+        clock=clock,
+        apart=_apart(problem, kept, sense),
+        agreeing=[problem.value],
+        either_side=True,
+        observer=observer,
+        tolerance=tolerance,
+    )
 
 
 def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:

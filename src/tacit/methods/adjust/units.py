@@ -7,14 +7,15 @@ are integers divided by a power of ten: the floating-point numbers nearest to de
 Data without a unit of their own are searched as they are, for the closest table of the problem as
 it was stated; what is found is then written with common decimals, see `decimals`.
 
-`Asked` is one call of `adjust`: it decides in which units to search, and again in which if there is
-no table in those. `UnitSearch` is one such search.
+`Asked` is one call of `adjust`: it decides in which units to search. `UnitSearch` is one such
+search; where there is no table in units of the data, one in finer units follows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import Search, build
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.engine import driver
-from tacit.methods.engine.driver import Result, audited, driven, refuted
+from tacit.methods.engine.driver import Case, Result, refuted
 from tacit.methods.engine.turns import ADJUST_AUDIT, ADJUST_LAST
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
@@ -148,7 +149,7 @@ class Asked:
     """One call of `adjust`: what was asked for, and the searches that it takes.
 
     Attributes:
-        reduction: The table as it was given, and the smaller one in which equal cells are merged.
+        case: The table as it was given, and the smaller one that is searched.
         options: What the user chose.
         observer: Who listens.
         clock: The time for all of it.
@@ -156,10 +157,11 @@ class Asked:
         given_most: The largest deviation of each.
         given_kept: Those that keep their value.
         given_sense: For each 1 if it must rise, -1 if it must fall, 0 if either.
+        decimals: Decimals of the data; None where they have no unit.
         tolerance: How exactly the relations must hold.
     """
 
-    reduction: EqualCells
+    case: Case
     options: AdjustOptions
     observer: Observer
     clock: Clock
@@ -167,17 +169,18 @@ class Asked:
     given_most: Floats
     given_kept: Booleans
     given_sense: Integers
+    decimals: int | None
     tolerance: float
 
     @property
-    def given(self) -> Problem:
-        """The table as it was given."""
-        return self.reduction.given
+    def reduction(self) -> EqualCells:
+        """How equal cells were merged."""
+        return self.case.reduction
 
     @property
     def problem(self) -> Problem:
         """The table that is searched."""
-        return self.reduction.problem
+        return self.case.problem
 
     @cached_property
     def weight(self) -> Floats:
@@ -201,29 +204,11 @@ class Asked:
         """The largest deviation of each cell."""
         return self.reduction.smallest(self.given_most)
 
-    def outcome(self, decimals: int | None) -> Outcome:
-        """The outcome in units of the data, or in finer ones where there is none in those."""
-        options = self.options
-        first: UnitSearch | None = None
-        if options.integer is not False and decimals is not None:
-            first = self.search(in_units(self.problem, decimals))
-            outcome = self.searched(first)
-            has_ended = outcome.solution is not None or options.integer
-            if has_ended or (outcome.status is not Status.INFEASIBLE and first.unfinished is None):
-                return outcome
-        fine = in_fine_units(self.problem, decimals)
-        if first is not None and fine.decimals == decimals:
-            return outcome
-        search = self.search(fine)
-        start = None
-        if first is not None and first.unfinished is not None:
-            start = np.zeros(self.problem.cell_count)
-            start[first.model.cells] = first.unfinished * first.units.step
-            start = start[search.model.cells]
-        outcome = self.searched(search, start)
-        if first is not None and outcome.solution is not None:
-            outcome = replace(outcome, message=DECIMALS)
-        return outcome
+    def first_search(self) -> UnitSearch:
+        """A search in units of the data, or for any table where they have none."""
+        if self.options.integer is not False and self.decimals is not None:
+            return self.search(in_units(self.problem, self.decimals))
+        return self.search(in_fine_units(self.problem, self.decimals))
 
     def search(self, units: Units) -> UnitSearch:
         """A search for a table counted in units, or for any."""
@@ -256,22 +241,17 @@ class Asked:
             tolerance=self.tolerance,
             clock=self.clock,
         )
-        search.asked = self
+        search.asked, search.case = self, self.case
         # Checking and auditing what is found takes about as long as reading it did.
         search.clock.reserve += min(self.clock.seconds, ADJUST_AUDIT * options.time_limit)
         return search
 
     def cost(self, values: Floats) -> float:
         """What a table costs, expanded, against the true one."""
-        size = np.abs(values[self.reduction.group] - self.given.value)
+        size = np.abs(values[self.reduction.group] - self.case.given.value)
         if self.options.norm == "linf":
             return float(np.max(self.given_weight * size, initial=0.0))
         return float(self.given_weight @ (size if self.options.norm == "l1" else size * size))
-
-    def searched(self, search: UnitSearch, start: Floats | None = None) -> Outcome:
-        """Search, from a start if there is one, and hand over what was found."""
-        search.start = start
-        return driven(lambda: search, "adjust", self.options, self.clock)
 
 
 class UnitSearch(Search, driver.Search):
@@ -280,11 +260,14 @@ class UnitSearch(Search, driver.Search):
     Attributes:
         asked: What was asked for, and the table as it was given.
         start: Deviations to begin with, if there are any.
+        remark: What is to be said of a table whatever it is like.
     """
 
     method = "adjust"
+    case: Case
     asked: Asked
     start: Floats | None = None
+    remark: str = ""
 
     def obstacles(self) -> list[str]:
         """Why there is no such table."""
@@ -314,17 +297,36 @@ class UnitSearch(Search, driver.Search):
         if self.values is None:
             return None
         values, message = self._published(self.values)
-        given, solution = self.asked.given, self.asked.reduction.expand(Values(values))
-        checked = audited(given, solution, (), tolerance=self.asked.tolerance)
+        solution = Values(values)
+        checked = self.case.audited(solution, tolerance=self.asked.tolerance)
         if not checked.safe:
-            raise refuted(given, "a table", checked)
+            raise refuted(self.case.given, "a table", checked)
         was_closest = self.gap <= self.options.gap
         self.objective = self.above_bound(self.asked.cost(values))
         # Within rounding of the bound it is the bound.
         self.raise_bound(self.bound, self.bound_source)
         if was_closest and self.gap > self.options.gap:
             message = message or DEAR
-        return Result(solution, self.objective, checked, message)
+        return Result(solution, self.objective, checked, self.remark or message)
+
+    def successor(self, outcome: Outcome) -> Callable[[], UnitSearch] | None:
+        """A search in finer units, where there may be a table although none is in these."""
+        if not self.units.is_counted or self.options.integer or outcome.solution is not None:
+            return None
+        if outcome.status is not Status.INFEASIBLE and self.unfinished is None:
+            return None
+        fine = in_fine_units(self.asked.problem, self.units.decimals)
+        return None if fine.decimals == self.units.decimals else partial(self._in_finer_units, fine)
+
+    def _in_finer_units(self, units: Units) -> UnitSearch:
+        """A search that starts from the closest table met so far, if there is any."""
+        search = self.asked.search(units)
+        search.remark = DECIMALS
+        if self.unfinished is not None:
+            start = np.zeros(self.asked.problem.cell_count)
+            start[self.model.cells] = self.unfinished * self.units.step
+            search.start = start[search.model.cells]
+        return search
 
     def _published(self, table: Floats) -> tuple[Floats, str]:
         """What is published for a table that was found, and what is to be said about it."""

@@ -95,7 +95,7 @@ class Case:
         Args:
             solution: What is to be published of the searched table.
             suggested: Deviations of the searched table; see `audited`.
-            structure: The examined relations of the searched table, where they are at hand.
+            structure: The examined relations of the given table, where they are at hand.
             observer: May stop the audit, which then leaves cells unchecked.
             tolerance: How exactly the relations must hold; None where that has been looked at.
         """
@@ -105,7 +105,7 @@ class Case:
             reduction.expand(solution),
             self.given_attackers,
             suggested=None if suggested is None else reduction.expand_rows(suggested),
-            structure=structure if reduction.is_identity else None,
+            structure=structure,
             observer=observer,
             tolerance=tolerance,
         )
@@ -166,6 +166,17 @@ class Search(Progress, ABC):
         """What to say where there is no solution, and which cells were still exposed."""
         return "", ()
 
+    def given_cells(self, exposed: Sequence[int]) -> Sequence[int]:
+        """Cells that were still exposed, as sensitive cells of the table as it was given.
+
+        To be overridden where `excuse` speaks of these cells already.
+        """
+        return exposed if self.case is None else self.case.sensitive(exposed).tolist()
+
+    def successor(self, outcome: Outcome) -> Callable[[], Search] | None:  # noqa: ARG002
+        """Makes the search that follows, of the same case; None to hand over this outcome."""
+        return None
+
     def expand(self, result: Result) -> Result:
         """A result in cells of the table as it was given.
 
@@ -193,6 +204,7 @@ def protected(
     merges: bool = True,
     apart: Booleans | None = None,
     agreeing: Sequence[Floats] = (),
+    either_side: bool = False,
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
 ) -> Outcome:
@@ -208,7 +220,11 @@ def protected(
         attackers: Who attacks.
         merges: Whether equal cells may be merged: not where cells are counted, for instance.
         apart: Cells that stay cells of their own besides those that must, see `EqualCells.of`.
-        agreeing: Columns that must be the same for all cells that are merged.
+        agreeing: Columns that must be the same for all cells that are merged. Methods that publish
+            a value of every cell give the values: where a table misses its relations by a
+            tolerance, what is far enough from one of two equal cells may be too near to the other.
+        either_side: Whether a cell is protected by one of its levels, so that another one may lie
+            beyond its bounds.
         observer: Listens; may stop the search.
         tolerance: How exactly the relations must hold.
 
@@ -216,7 +232,7 @@ def protected(
         ProblemError: The table contradicts itself.
     """
     refuse_contradictions(problem, tolerance)
-    hopeless = unattainable_levels(problem, tolerance)
+    hopeless = [] if either_side else unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible(method, options, hopeless)
 
@@ -236,7 +252,7 @@ def drive(
     observer: Observer,
     clock: Clock,
 ) -> Outcome:
-    """Run a search from obstacles to its outcome, within the time limit.
+    """Run a search, and those that succeed it, from obstacles to the outcome, in time.
 
     Args:
         prepare: Makes the search. It is given its time like the search itself.
@@ -246,13 +262,20 @@ def drive(
         clock: The time for all of it.
     """
     observer.on_start(method)
-    outcome = driven(prepare, method, options, clock)
+    while True:
+        search, outcome = _searched(prepare, method, options, clock)
+        following = None if search is None else search.successor(outcome)
+        if following is None:
+            break
+        prepare = following
     observer.on_end(outcome)
     return outcome
 
 
-def driven(prepare: Callable[[], Search], method: str, options: Options, clock: Clock) -> Outcome:
-    """The same for one of several searches of a run: nobody is told of its beginning and end."""
+def _searched(
+    prepare: Callable[[], Search], method: str, options: Options, clock: Clock
+) -> tuple[Search | None, Outcome]:
+    """One search, and what came of it; None for the search if making it was cut short."""
     search: Search | None = None
     reasons: list[str] = []
     is_interrupted = False
@@ -268,9 +291,9 @@ def driven(prepare: Callable[[], Search], method: str, options: Options, clock: 
         if search is not None:
             search.stop(StopReason.USER)
     if reasons:
-        return infeasible(method, options, reasons, clock.seconds)
+        return search, infeasible(method, options, reasons, clock.seconds)
     if search is None:
-        return Outcome(
+        return None, Outcome(
             status=Status.INTERRUPTED,
             stopped_by=StopReason.USER if is_interrupted else StopReason.TIME,
             report=Report(seconds=clock.seconds),
@@ -282,16 +305,14 @@ def driven(prepare: Callable[[], Search], method: str, options: Options, clock: 
     ended_by = search.why_stopped()
     result = search.conclude()
     if search.reasons:
-        return infeasible(method, options, search.reasons, clock.seconds)
-    return _outcome(search, result, search.stop_reason or ended_by, options)
+        return search, infeasible(method, options, search.reasons, clock.seconds)
+    return search, _outcome(search, result, search.stop_reason or ended_by, options)
 
 
 def _outcome(
     search: Search, result: Result | None, ended_by: StopReason, options: Options
 ) -> Outcome:
     message, exposed = search.excuse() if result is None else (result.message, ())
-    if search.case is not None:
-        exposed = search.case.sensitive(exposed).tolist()
     if result is not None:
         result = search.expand(result)
     if result is None:
@@ -317,7 +338,7 @@ def _outcome(
         seed=options.seed,
         message=message,
         audit=None if result is None else result.audit,
-        exposed=tuple(exposed),
+        exposed=tuple(search.given_cells(exposed)),
         left_out=() if result is None else result.left_out,
     )
 

@@ -22,7 +22,7 @@ from tacit.attack.shrink import Structure
 from tacit.clock import Clock, TimeUpError
 from tacit.errors import first_few
 from tacit.methods.engine import driver
-from tacit.methods.engine.driver import Result
+from tacit.methods.engine.driver import Case, Result
 from tacit.methods.engine.turns import ROUND_FIRST_AUDIT
 from tacit.methods.rounding.algorithms import algorithm
 from tacit.methods.rounding.cuts import protection_cuts
@@ -31,7 +31,6 @@ from tacit.methods.rounding.options import RoundOptions
 from tacit.observer import Observer
 from tacit.outcome import StopReason, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.reductions.equal_cells import EqualCells
 from tacit.tolerances import ROUNDING_NOISE
 
 if TYPE_CHECKING:
@@ -294,11 +293,8 @@ class Search(driver.Search):
     """The state of one run.
 
     Attributes:
-        reduction: The table as it was given, and the smaller one in which equal cells are merged.
         problem: The table that is searched.
         options: What the user chose.
-        given_attackers: Who attacks the given table.
-        attackers: Who attacks the one that is searched.
         lattice: The multiples that cells may become.
         mip: The mixed-integer model with all cuts so far.
         candidate: The best rounding that meets all cuts so far, in bases.
@@ -309,23 +305,21 @@ class Search(driver.Search):
     """
 
     method = "round"
+    case: Case
 
     def __init__(
         self,
+        case: Case,
         weight: Floats,
-        reduction: EqualCells,
         options: RoundOptions,
-        attackers: Sequence[Attacker],
-        observer: Observer,
+        observer: Observer | None = None,
         clock: Clock | None = None,
     ):
         super().__init__(options, observer, clock=clock)
-        self.reduction = reduction
-        self.problem = reduction.problem
-        self._given_weight, self._weight = weight, reduction.sum(weight)
+        self.case = case
+        self.problem = case.problem
+        self._given_weight, self._weight = weight, case.reduction.sum(weight)
         self.options = options
-        self.given_attackers = tuple(attackers)
-        self.attackers = tuple(reduction.attackers(attackers))
         self.lattice: Lattice
         self._given_lattice: Lattice
         self.mip: Mip
@@ -342,15 +336,13 @@ class Search(driver.Search):
     def structure(self) -> Structure:
         """The relations of the given table, examined when first asked for."""
         if self._structure is None:
-            self._structure = Structure.of(self.reduction.given)
+            self._structure = Structure.of(self.case.given)
         return self._structure
 
     def audited(self, values: Values, observer: Observer | None = None) -> Audit:
         """Have a rounding audited, as one of the table as it was given."""
-        return driver.audited(
-            self.reduction.given,
-            self.reduction.expand(values),
-            self.given_attackers,
+        return self.case.audited(
+            values,
             structure=self.structure if len(self.problem.sensitive) else None,
             observer=observer,
         )
@@ -412,12 +404,12 @@ class Search(driver.Search):
 
     def _ruled_out(self, counts: Integers, found: Audit) -> bool:
         """Rule out a rounding that an audit found exposed; False where cuts do not."""
-        values = self.reduction.expand(self.lattice.values_of(counts))
+        group = self.case.reduction.group
+        values = self.case.reduction.expand(self.lattice.values_of(counts))
         assert isinstance(values, Values)
         rows, least = protection_cuts(self._given_lattice, values, found)
         # Equal cells are the same multiple: what their coefficients add up to counts.
-        cells = np.arange(len(self.reduction.group))
-        entries = (np.ones(len(cells)), (cells, self.reduction.group))
+        entries = (np.ones(len(group)), (np.arange(len(group)), group))
         self.mip.add_cuts(sparse.csr_array(rows @ sparse.csr_array(entries)), least)
         self.cut_count += len(least)
         self.observer.on_cuts(self.seconds, self.cut_count)
@@ -427,7 +419,7 @@ class Search(driver.Search):
         """Round within as few steps as it takes."""
         reasons: list[str] = []
         for steps in range(self.options.steps, self.options.last_steps + 1):
-            lattice = Lattice(self.problem, self._weight, self.options, steps, self.attackers)
+            lattice = self._lattice(steps)
             self._given_lattice = self._lattice_of_given(lattice)
             # Those of the given table speak of its own relations.
             reasons = self._given_lattice.obstacles() or lattice.obstacles()
@@ -440,12 +432,17 @@ class Search(driver.Search):
             reasons = [_why_none(self)]
         self.reasons = reasons
 
+    def _lattice(self, steps: int) -> Lattice:
+        """The multiples that the cells may become that are searched."""
+        return Lattice(self.problem, self._weight, self.options, steps, self.case.attackers)
+
     def _lattice_of_given(self, lattice: Lattice) -> Lattice:
         """The multiples that the cells of the table may become as it was given."""
-        if self.reduction.is_identity:
+        case = self.case
+        if case.reduction.is_identity:
             return lattice
-        whole, attackers = self.reduction.given, self.given_attackers
-        return Lattice(whole, self._given_weight, self.options, lattice.steps, attackers)
+        attackers = case.given_attackers
+        return Lattice(case.given, self._given_weight, self.options, lattice.steps, attackers)
 
     def _until_safe(self) -> None:
         """Find roundings until the audit finds one safe, or there is none, or no more time."""
@@ -469,12 +466,15 @@ class Search(driver.Search):
                 f"within {lattice.steps} steps, because there is no safe rounding within fewer"
             )
         objective = self.above_bound(lattice.cost_of(self.best))
-        values = self.reduction.expand(lattice.values_of(self.best))
-        return Result(values, objective, self.audit, message)
+        return Result(lattice.values_of(self.best), objective, self.audit, message)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
         """Which cells the last rounding left exposed."""
         return "", self.exposed
+
+    def given_cells(self, exposed: Sequence[int]) -> Sequence[int]:
+        """The audit speaks of cells of the given table."""
+        return exposed
 
 
 class RandomSearch(Search):
@@ -482,7 +482,7 @@ class RandomSearch(Search):
 
     def run(self) -> None:
         """Round."""
-        self.lattice = Lattice(self.problem, self._weight, self.options, 1, self.attackers)
+        self.lattice = self._lattice(1)
         algorithm(self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
@@ -490,7 +490,7 @@ class RandomSearch(Search):
         if self.best is None or self.audit is None:
             return None
         message = _NOT_ADDITIVE if self.audit.faults else ""
-        values = self.reduction.expand(self.lattice.values_of(self.best))
+        values = self.lattice.values_of(self.best)
         return Result(values, self.objective, self.audit, message, may_be_proven=False)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
@@ -499,7 +499,7 @@ class RandomSearch(Search):
             return "", ()
         return (
             "rounding at random heeds no levels, and leaves cells exposed: "
-            f"{self.reduction.given.name_cells(self.exposed)}; choose algorithm auto, or "
+            f"{self.case.given.name_cells(self.exposed)}; choose algorithm auto, or "
             f"{self.lattice.advice()}"
         ), self.exposed
 
@@ -527,5 +527,5 @@ def _why_none(search: Search) -> str:
             + ("let multiples move (zero_restricted), or " if kept else "")
             + f"allow more steps, such as most_steps={lattice.steps + 1}"
         )
-    named = search.reduction.given.name_cells(search.exposed)
+    named = search.case.given.name_cells(search.exposed)
     return f"no rounding {within}{kept} protects {named}; {lattice.advice()}"

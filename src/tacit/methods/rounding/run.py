@@ -11,14 +11,8 @@ import numpy as np
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
 from tacit.errors import ProblemError
-from tacit.methods.engine.driver import drive, infeasible
-from tacit.methods.inputs import (
-    chosen_weights,
-    expect_problem,
-    refuse_contradictions,
-    unattainable_levels,
-)
-from tacit.methods.merging import merged_where_equal
+from tacit.methods.engine.driver import protected
+from tacit.methods.inputs import chosen_weights, expect_problem
 from tacit.methods.rounding.model import RandomSearch, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.observer import Observer
@@ -31,14 +25,14 @@ _SECRET_BITS = 128
 
 def round(  # noqa: A001 - the name of the method; builtins are not used under it here
     problem: Problem,
-    base: float = 5.0,
+    base: float = RoundOptions.base,
     *,
-    algorithm: Algorithm = "auto",
-    steps: int = 1,
-    zero_restricted: bool = False,
-    most_steps: int | None = None,
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
+    algorithm: Algorithm = RoundOptions.algorithm,
+    steps: int = RoundOptions.steps,
+    zero_restricted: bool = RoundOptions.zero_restricted,
+    most_steps: int | None = RoundOptions.most_steps,
+    time_limit: float = RoundOptions.time_limit,
+    gap: float = RoundOptions.gap,
     seed: int | None = None,
     weights: Any = "given",
     attackers: Sequence[Attacker] = (),
@@ -102,18 +96,18 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
     )
     weight = _weights(problem, weights)
     clock = Clock(chosen.time_limit)
-    refuse_contradictions(problem, tolerance)
-    hopeless = unattainable_levels(problem, tolerance)
-    if hopeless:
-        return infeasible("round", chosen, hopeless)
-    observer = observer or Observer()
     kind = RandomSearch if chosen.algorithm == "random" else Search
-
-    def prepare() -> Search:
-        reduction = merged_where_equal(problem, attackers=attackers)
-        return kind(weight, reduction, chosen, attackers, observer, clock)
-
-    return drive(prepare, "round", chosen, observer, clock)
+    return protected(
+        problem,
+        "round",
+        chosen,
+        lambda case: kind(case, weight, chosen, observer, clock),
+        clock=clock,
+        attackers=attackers,
+        agreeing=[problem.value],
+        observer=observer,
+        tolerance=tolerance,
+    )
 
 
 def _seed(algorithm: Algorithm) -> int:

@@ -11,14 +11,12 @@ from scipy import sparse
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.methods.adjust.run import adjust
-from tacit.methods.merging import merged_where_equal
+from tacit.methods.engine.driver import Case
 from tacit.methods.rounding.run import round as rounded
 from tacit.outcome import Outcome, Status, Values
 from tacit.problem import Floats, Problem
 from tacit.reductions.equal_cells import EqualCells
 from tests.attack.tables import crossed, flat
-
-PLACES = ("tacit.methods.adjust.run", "tacit.methods.rounding.run")
 
 
 def chained(seed: int, scale: float = 1.0) -> Problem:
@@ -58,16 +56,18 @@ def chained(seed: int, scale: float = 1.0) -> Problem:
     )
 
 
+def reduced(problem: Problem) -> EqualCells:
+    """The table that adjustment and rounding search: cells are merged if their values agree."""
+    return EqualCells.of(problem, agreeing=[problem.value])
+
+
 def both(
     monkeypatch: pytest.MonkeyPatch, method: Any, problem: Problem, **options: Any
 ) -> tuple[Outcome, Outcome]:
     """The outcomes with and without merging."""
     merged = method(problem, **options)
     with monkeypatch.context() as patched:
-        for place in PLACES:
-            patched.setattr(
-                f"{place}.merged_where_equal", lambda problem, **_: EqualCells.none(problem)
-            )
+        patched.setattr(Case, "of", lambda *given, **_: Case(EqualCells.none(given[0]), given[1]))
         return merged, method(problem, **options)
 
 
@@ -93,7 +93,7 @@ def test_adjustment_has_the_same_optimum(
 ) -> None:
     """With and without merging, whichever cells have levels on one side, limits or senses."""
     problem = chained(seed)
-    assert merged_where_equal(problem).problem.cell_count < problem.cell_count
+    assert reduced(problem).problem.cell_count < problem.cell_count
     rng = np.random.default_rng(seed)
     options: dict[str, Any] = {"norm": norm, "integer": False if norm == "l2" else None}
     if seed % 3 == 1:
@@ -162,7 +162,7 @@ def test_cuts_of_rounding_are_about_merged_cells(
 def test_equal_cells_are_rounded_alike_at_random() -> None:
     """Several draws of the same value would tell more of it than one."""
     problem = chained(3).replace(sensitive=[])
-    group = merged_where_equal(problem).group
+    group = reduced(problem).group
     for seed in range(20):
         outcome = rounded(problem, base=7.0, algorithm="random", seed=seed)
         assert isinstance(outcome.solution, Values)
@@ -181,7 +181,7 @@ def test_cells_that_are_equal_but_for_a_tolerance_stay_apart() -> None:
         lower_level=[100, 100],
         upper_level=[100, 100],
     )
-    assert merged_where_equal(problem).is_identity
+    assert reduced(problem).is_identity
     outcome = adjust(problem, tolerance=1e-2)
     assert isinstance(outcome.solution, Values)
     assert (np.abs(outcome.solution.value - problem.value)[:2] >= 100).all()
