@@ -45,7 +45,7 @@ class Codes:
         return [code for code in range(len(self.parents)) if code not in self.parents]
 
     def sums(self) -> Matrix:
-        """One row a code, one column a leaf: 1 where the leaf lies under the code."""
+        """One row per code, one column per leaf: 1 where the leaf lies under the code."""
         rows = np.zeros((len(self.parents), len(self.leaves)))
         for column, leaf in enumerate(self.leaves):
             code = leaf
@@ -55,7 +55,7 @@ class Codes:
         return rows
 
     def relations(self) -> Matrix:
-        """One row a parent: its children's sum less itself."""
+        """One row per parent: its children's sum less itself."""
         rows = []
         for parent in sorted(set(self.parents) - {-1}):
             row = np.zeros(len(self.parents))

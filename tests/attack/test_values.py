@@ -137,7 +137,7 @@ def test_a_radius_that_is_not_true_is_refused() -> None:
 
 @pytest.mark.parametrize("radius", [-1, np.nan, [1.0, 2.0]])
 def test_a_radius_that_is_none_is_refused(radius: object) -> None:
-    """It is not negative, and has one entry a cell."""
+    """It is not negative, and has one entry per cell."""
     with pytest.raises(InputError, match="radius"):
         Values(np.zeros(3), radius)  # type: ignore[arg-type]
 

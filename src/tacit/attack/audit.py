@@ -43,7 +43,7 @@ class Audit:
     Attributes:
         problem: The table.
         knowledge: What everyone knows from the publication.
-        findings: One entry an attacker.
+        findings: One entry per attacker.
         hidden: Cells that are not published with their exact value.
         adjusted: The published values where readers are told nothing of how far the true ones
             are. Nothing can be deduced from those; they are judged as they stand.

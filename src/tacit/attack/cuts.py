@@ -47,7 +47,7 @@ class Cuts:
     """Inequalities `coefficients y >= 1` that every safe suppression meets.
 
     Attributes:
-        coefficients: One row a cut, scaled so that the right-hand side is 1.
+        coefficients: One row per cut, scaled so that the right-hand side is 1.
         cells: The sensitive cell that each cut protects.
         sides: 1 for its upper level, -1 for its lower, 0 for its sliding level.
     """

@@ -44,11 +44,6 @@ class Network:
     first: Integers
     link: Integers
 
-    @property
-    def node_count(self) -> int:
-        """Number of nodes, the root included."""
-        return len(self.rows) + 1
-
     def restricted(self, arcs: Integers) -> Network:
         """The network of some of the arcs, over the same nodes."""
         return link_up(self.tail[arcs], self.head[arcs], self.rows, self.sign)

@@ -44,7 +44,7 @@ class Sheet:
 
     Attributes:
         dimensions: For rows and for columns what they stand for and their codes (see `axis`).
-        values: The values, one row a sequence.
+        values: The values, one row per sequence.
     """
 
     dimensions: Mapping[str, Mapping[str, str]]

@@ -100,8 +100,7 @@ def protect(
     outcome = replace(outcome, audit=found)
     if not found.safe:
         raise NoReleaseError(
-            "the audit found cells exposed: "
-            f"{problem.name_cells(found.exposed_cells)}; nothing may be published",
+            f"{_why_unsafe(problem, found)}; nothing may be published",
             outcome,
             problem,
             found,
@@ -172,6 +171,14 @@ def _why_none(outcome: Outcome) -> str:
     if outcome.cut_short:
         return f"stopped before any safe outcome was known; allow more time (time_limit){told}"
     return f"ended without a safe outcome{told or '; choose another algorithm'}"
+
+
+def _why_unsafe(problem: Problem, found: Audit) -> str:
+    if found.exposures:
+        return f"the audit found cells exposed: {problem.name_cells(found.exposed_cells)}"
+    if found.unchecked:
+        return f"the audit has no verdict on {problem.name_cells(found.unchecked)}"
+    return "\n".join(fault.message for fault in found.faults)
 
 
 def _verified(

@@ -390,7 +390,7 @@ class Search(Progress):
         is_first = self.best is None and self.unfinished is None
         if self.unfinished is None or self.model.cost(z) < self.model.cost(self.unfinished):
             self.unfinished = z
-        # Whoever searches has better to do with most of the time.
+        # The search itself needs most of the time.
         budget = ADJUST_INTEGRAL * max(self.seconds_left if is_first else 0.0, self.seconds)
         if not is_first and self._repairing > budget:
             return False

@@ -20,7 +20,7 @@ SUPPRESS_MODULE = 0.5  # Of the time left, for one module: others wait.
 SUPPRESS_LAST_AUDIT = 0.03  # Beyond the limit: nothing is handed over without an audit.
 
 ADJUST_AUDIT = 0.2  # At most: checking and auditing takes about as long as reading did.
-ADJUST_INTEGRAL = 0.1  # Of the time left, then of the time so far: the search has better to do.
+ADJUST_INTEGRAL = 0.1  # Of the time left, then of the time so far: the search needs the rest.
 ADJUST_LAST = 0.05  # For a last attempt at integers, or for writing a table with decimals.
 ADJUST_LP = 0.25  # Of the time left, for one model: what takes longer is no use for many more.
 ADJUST_PROMPT_LP = 0.05  # Of the time left: a model solved within it may guide a dive of its own.

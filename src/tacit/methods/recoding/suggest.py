@@ -87,7 +87,7 @@ class Suggestions:
         return found
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row a merge.
+        """One row per merge.
 
         Args:
             backend: `pandas`, `polars`, `pyarrow`, or `dict` for a dict of arrays; by default

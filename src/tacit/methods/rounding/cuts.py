@@ -38,7 +38,7 @@ def protection_cuts(
         found: The audit that found cells exposed.
 
     Returns:
-        Coefficients of the cells' numbers of bases, one row a cut, and what each row must reach
+        Coefficients of the cells' numbers of bases, one row per cut, and what each row must reach
         at least.
 
     Raises:
