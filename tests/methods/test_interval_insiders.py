@@ -36,7 +36,7 @@ def loss(outcome: Outcome) -> float:
 def test_two_single_firms_in_a_row(method: Callable[..., Outcome], algorithm: str) -> None:
     """Intervals for the two alone do for readers, but tell each firm the other's figure."""
     table = two_singles()
-    problem = table.problem()
+    problem = table.problem("singletons")
     few = method(problem.with_insiders(None), algorithm=algorithm)
     assert opened(few, table) == {"place=a", "place=b"}
     exposed = audit(problem, few, cells="sensitive")
@@ -54,7 +54,7 @@ def test_a_parent_with_one_child_from_one_firm(
     method: Callable[..., Outcome], algorithm: str
 ) -> None:
     """The firm knows both and learns nothing: no more is asked than against readers."""
-    problem = lone_child().problem()
+    problem = lone_child().problem("singletons")
     assert problem.insiders is not None
     outcome = method(problem, algorithm=algorithm)
     assert outcome.status is Status.OPTIMAL
@@ -66,7 +66,7 @@ def test_a_parent_with_one_child_from_one_firm(
 def test_what_stands_in_the_way_is_named(method: Callable[..., Outcome]) -> None:
     """Where all other cells are published, the cell, the contributor and ways out are told."""
     table = two_singles()
-    problem = table.problem()
+    problem = table.problem("singletons")
     kept = [label not in ("place=a", "place=b") for label in table.labels]
     problem = problem.replace(must_publish=kept)
     assert method(problem.with_insiders(None)).status is Status.OPTIMAL
@@ -83,7 +83,7 @@ def test_what_stands_in_the_way_is_named(method: Callable[..., Outcome]) -> None
 @pytest.mark.parametrize("method", METHODS)
 def test_readers_are_faced_wherever_contributors_are(method: Callable[..., Outcome]) -> None:
     """An attacker in place of the reader does not leave the reader out."""
-    problem = two_singles().problem()
+    problem = two_singles().problem("singletons")
     first = int(problem.sensitive[0])
     knowing = Attacker(name="knowing", known=(first,), own=frozenset([first]))
     outcome = method(problem, attackers=[knowing])
