@@ -122,7 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     print(audit.summary())
     sums = _known_sums(source, solution)
     if arguments.attackers is None and is_job(arguments.input):
-        print(f"attackers: {_who(attackers)}, as the job protects against them")
+        contributors = "" if audit.insiders is None else ", contributors"
+        print(f"attackers: {_who(attackers)}{contributors}, as the job protects against them")
     if arguments.save_evidence is not None:
         from tacit.io.audits import write_audit
 
