@@ -1,5 +1,7 @@
 """Insiders over the cells of a problem, and over those of a smaller one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,10 @@ def test_insiders_of_another_table_are_refused() -> None:
         Problem(value=[1, 2, 3], sensitive=[0, 1], insiders=_insiders())
     with pytest.raises(ProblemError, match="3 sensitive cells; there are 2"):
         _problem().replace(insiders=_insiders(outside=3))
+
+
+def test_cells_of_which_a_contributor_knows_different_things_stay_apart() -> None:
+    """A table may say that a firm is alone in a part, but not in the total that equals it."""
+    insiders = replace(_insiders(), alone=np.array([True, False, False, False]))
+    reduction = EqualCells.of(_problem().replace(insiders=insiders))
+    assert reduction.is_identity

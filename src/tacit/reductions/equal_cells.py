@@ -68,7 +68,7 @@ class EqualCells:
         levels = given.lower_level + given.upper_level + given.sliding_level
         alone[given.sensitive[levels == 0]] = True
         group, relations = _merged(given, alone)
-        differ = _differ(agreeing, group)
+        differ = _differ(agreeing, group) | _insiders_differ(given, group)
         if differ.any():
             group, relations = _merged(given, alone | differ)
         return cls(given, _problem(given, group, relations), group)
@@ -206,6 +206,25 @@ def _distinct(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
         entries = slice(rows.indptr[row], rows.indptr[row + 1])
         seen.setdefault(rows.indices[entries].tobytes() + rows.data[entries].tobytes(), row)
     return sparse.csr_array(rows[np.array(list(seen.values()), np.int64)])
+
+
+def _insiders_differ(given: Problem, group: Integers) -> Booleans:
+    """Cells of groups of whose parts some contributor does not know the same.
+
+    Equal cells have the same contributors. Where a table that was given says otherwise, the level
+    of one part must not be forgotten because the contributor is alone in another one.
+    """
+    differ = np.zeros(given.cell_count, bool)
+    insiders = given.insiders
+    if insiders is None or not len(insiders.cells):
+        return differ
+    place = group[insiders.cells]
+    key, number = np.unique(insiders.insider * (int(group.max()) + 1) + place, return_inverse=True)
+    known = np.bincount(number, minlength=len(key))
+    alone = np.bincount(number, insiders.alone, minlength=len(key))
+    parts = np.bincount(group)[key % (int(group.max()) + 1)]
+    odd = (known != parts) | ((alone > 0) & (alone < known))
+    return np.isin(group, key[odd] % (int(group.max()) + 1))
 
 
 def _strictest(
