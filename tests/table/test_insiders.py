@@ -315,6 +315,26 @@ def test_linked_tables_have_the_same_firms() -> None:
     assert insiders.outside.upper.tolist() == [0.5, 0.5]
 
 
+def test_a_part_that_is_all_of_its_total_has_the_same_contributors() -> None:
+    """Whoever is alone in a cell contributes to its total, so to a part that is the whole total."""
+    size = {"a": ["09", "09", "10", "10"], "s": ["1", "2"] * 2, "v": [50.0, 3000.0, 90.0, 800.0]}
+    legal = {"a": ["09", "10", "10"], "l": ["LL", "LL", "SP"], "v": [3050.0, 400.0, 490.0]}
+    first = Table.from_frame(
+        {**size, "n": [1, 1, 9, 9]}, {"a": None, "s": None}, value="v", count="n"
+    )
+    second = Table.from_frame(
+        {**legal, "n": [2, 9, 9]}, {"a": None, "l": None}, value="v", count="n"
+    )
+    table = first.link(second).apply(MinFrequency(3, percent=10))
+    insiders = table.problem("singletons").insiders
+    assert insiders is not None
+    assert not insiders.are_identified
+    entries = next(each for each in as_dict(table, insiders) if ("09", "2", "Total") in each)
+    # Its level is the percentage of the other firm's figure, in the total and in the part alike.
+    assert entries["09", "Total", "LL"] == entries["09", "Total", "Total"]
+    assert entries["09", "Total", "LL"][:4] == pytest.approx((3000, 0, 5, 5))
+
+
 def test_holdings_attack_where_the_table_has_them() -> None:
     """Two firms of one holding that are alone in a cell are one attacker, who knows it."""
     rows = {

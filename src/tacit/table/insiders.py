@@ -15,6 +15,7 @@ from tacit.insiders import Insiders, LevelsAgainst
 from tacit.problem import Problem, totals_of
 from tacit.table.contributors import UNKNOWN, Largest
 from tacit.table.judging import Pairs, Verdict, asked_levels
+from tacit.tolerances import AGREEMENT
 
 if TYPE_CHECKING:
     from tacit.table.table import Table
@@ -164,8 +165,10 @@ class _Contributors:
         label = respondents(relations, self._nameless)
         cell = np.flatnonzero(self._nameless)
         who, value = label[cell], self._problem.value[cell]
+        up = _totals_above(relations) + self._equal_parts()
+        n = self._table.cell_count
+        known = who * n + cell
         parts = [(who, cell, value)]
-        up = _totals_above(relations)
         while len(cell) and not self._signed:
             start, end = up.indptr[cell], up.indptr[cell + 1]
             size = end - start
@@ -173,13 +176,12 @@ class _Contributors:
             above = up.indices[np.repeat(start, size) + inside]
             who, value = np.repeat(who, size), np.repeat(value, size)
             fresh = self._hidden[above] & ~self._alone[above]
-            pairs = np.stack([who[fresh], above[fresh]], axis=1)
-            pairs, first = np.unique(pairs, axis=0, return_index=True)
-            who, cell, value = pairs[:, 0], pairs[:, 1], value[fresh][first]
+            keys, first = np.unique(who[fresh] * n + above[fresh], return_index=True)
+            new = ~np.isin(keys, known)
+            known = np.concatenate([known, keys[new]])
+            who, cell, value = keys[new] // n, keys[new] % n, value[fresh][first[new]]
             parts.append((who, cell, value))
         who, cell, value = (np.concatenate(column) for column in zip(*parts, strict=True))
-        _, first = np.unique(np.stack([who, cell], axis=1), axis=0, return_index=True)
-        who, cell, value = who[first], cell[first], value[first]
         alone = self._nameless[cell]
         return _Entries(
             # Internal numbers are not negative.
@@ -191,6 +193,16 @@ class _Contributors:
             alone=alone,
             vague=~alone,
         )
+
+    def _equal_parts(self) -> sparse.csr_array[Any, Any]:
+        """For each total the parts of the same value with as many contributors: the same ones."""
+        below = _totals_above(self._problem.relations).T.tocoo()
+        total, part = below.row, below.col
+        value = self._problem.value
+        off = np.abs(value[total] - value[part])
+        same = (self._count[total] == self._count[part]) & (off <= AGREEMENT * np.abs(value[total]))
+        at = (total[same], part[same])
+        return sparse.csr_array((np.ones(len(at[0]), np.int8), at), shape=below.shape)
 
     def own_levels(self, entries: _Entries) -> LevelsAgainst:
         """Levels against the contributor of each entry."""
