@@ -81,7 +81,7 @@ def test_a_table_that_does_not_add_up_is_refused(found: Audit, claim: int) -> No
         if other != cell:
             table = changed(claims(found).deviations, claim, int(other), 0.01)
             with pytest.raises(EvidenceError) as caught:
-                check(found, deviations=table)
+                check(found, tables=table)
             assert caught.value.cells == (cell,)
 
 
@@ -93,13 +93,13 @@ def test_a_table_that_changes_published_cells_is_refused(found: Audit) -> None:
     table[0, moved] += 1.0
     assert np.abs(found.problem.relations @ table[0]).max() == 0.0
     with pytest.raises(EvidenceError):
-        check(found, deviations=sparse.csr_array(table))
+        check(found, tables=sparse.csr_array(table))
 
 
 def test_a_table_beyond_the_bounds_is_refused(found: Audit) -> None:
     """Twice the deviation reaches twice as far and adds up, but leaves the bounds."""
     with pytest.raises(EvidenceError) as caught:
-        check(found, deviations=claims(found).deviations * 2.0, amount=claims(found).amount * 2.0)
+        check(found, tables=claims(found).deviations * 2.0, amount=claims(found).amount * 2.0)
     assert set(caught.value.cells) == set(claims(found).cells.tolist())
 
 
@@ -129,7 +129,7 @@ def test_numbers_that_are_none_are_refused(found: Audit, wrong: float) -> None:
         check(found, amount=filled)
     table = changed(claims(found).deviations, 0, int(claims(found).cells[0]), wrong)
     with pytest.raises(EvidenceError):
-        check(found, deviations=table)
+        check(found, tables=table)
     with pytest.raises(EvidenceError):
         check(found, multipliers=changed(claims(found).multipliers, 0, 0, wrong))
 
@@ -151,9 +151,9 @@ def test_a_table_without_relations_passes() -> None:
 def test_matrices_of_another_shape_are_refused(found: Audit) -> None:
     """Evidence for another table is no evidence for this one."""
     with pytest.raises(EvidenceError):
-        check(found, deviations=claims(found).deviations[:, :-1])
+        check(found, tables=claims(found).deviations[:, :-1])
     with pytest.raises(EvidenceError):
-        check(found, deviations=claims(found).deviations[:-1])
+        check(found, tables=claims(found).deviations[:-1])
     with pytest.raises(EvidenceError):
         check(found, multipliers=claims(found).multipliers[:, :-1])
 
@@ -192,7 +192,7 @@ def test_a_false_ray_is_refused() -> None:
     evidence.check(problem, knowledge)
     assert evidence.amount.tolist() == [np.inf]
     for ray in ([1, -1, 0, 0], [1, 0, 0, 0], [-1, 0, 0, -1], [0, 0, 0, 0], [1, 0, 1, 2]):
-        false = dataclasses.replace(evidence, deviations=sparse.csr_array([ray], dtype=float))
+        false = dataclasses.replace(evidence, tables=sparse.csr_array([ray], dtype=float))
         with pytest.raises(EvidenceError):
             false.check(problem, knowledge)
 
@@ -257,7 +257,7 @@ def test_whatever_passes_the_check_is_true(data: st.DataObject) -> None:
     requests = Requests(np.array([cell]), np.array([side]), np.array([np.inf]))
     evidence = Evidence.of(requests, Attack(p, knowledge).reach(requests))
     what = data.draw(
-        st.sampled_from(["amount", "limit", "sides", "deviations", "multipliers", "both"])
+        st.sampled_from(["amount", "limit", "sides", "tables", "multipliers", "both"])
     )
     by = data.draw(st.sampled_from([-7.0, -1.0, -1e-4, 1e-4, 0.5, 1.0, 100.0]))
     changes: dict[str, Any] = {}
@@ -267,7 +267,7 @@ def test_whatever_passes_the_check_is_true(data: st.DataObject) -> None:
         changes[what] = -evidence.sides
     elif what == "both":
         factor = data.draw(st.sampled_from([0.5, 1.5, -1.0]))
-        changes["deviations"] = evidence.deviations * factor
+        changes["tables"] = evidence.tables * factor
         changes["amount"] = evidence.amount * abs(factor)
     else:
         matrix = getattr(evidence, what)

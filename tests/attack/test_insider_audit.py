@@ -301,7 +301,8 @@ def test_rows_that_move_what_the_insider_knows_are_refused() -> None:
     lying = dataclasses.replace(
         evidence,
         amount=readers.amount[place],
-        deviations=readers.deviations[place],
+        tables=readers.deviations[place],
+        row=np.arange(len(evidence)),
         limit=np.full(len(evidence), np.inf),
     )
     with pytest.raises(EvidenceError):
@@ -353,12 +354,13 @@ def dressed_up(found: Audit, rng: np.random.Generator) -> list[Audit]:
     of_readers = dataclasses.replace(
         evidence,
         amount=readers.amount[place],
-        deviations=sparse.csr_array(readers.deviations[place]),
+        tables=sparse.csr_array(readers.deviations[place]),
+        row=np.arange(count),
         limit=endless,
     )
     order = rng.permutation(count)
     mixed = dataclasses.replace(
-        of_readers, deviations=sparse.csr_array(evidence.deviations[order]), limit=endless
+        of_readers, tables=sparse.csr_array(evidence.deviations[order]), limit=endless
     )
     members = insider.members
     claims = [

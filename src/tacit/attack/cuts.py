@@ -21,6 +21,7 @@ from scipy import sparse
 
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.network_parts import NetworkPart
 from tacit.attack.reach import Requests, SparseRows, within
 from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
@@ -34,6 +35,12 @@ VIOLATION = VIOLATED
 SparseRow = tuple[Integers, Floats]
 
 _FLOWS_AT_ONCE = 1024
+_ENOUGH = 500
+"""Once so many requests were found to miss their targets, no further networks are asked."""
+_FEW = 50
+"""If fewer were found, other networks are asked."""
+_MOST_PARTS = 64
+"""So many networks together find all but a few of the cuts that there are."""
 
 _FULLY = 0.999
 """From this on a cell counts as suppressed in full."""
@@ -110,6 +117,7 @@ class Separator:
         movable = (self.up > 0) | (self.down > 0)
         movable |= reopened
         self._linear = _LinearSeparator(self.structure, movable, solver)
+        self._turn = 0
 
     def requests(self) -> Requests:
         """Every sensitive cell with its upper and lower level, where there is one."""
@@ -128,7 +136,14 @@ class Separator:
         """How far a cell may rise and fall while it is itself attacked."""
         return float(self._own_up[cell]), float(self._own_down[cell])
 
-    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
+    def cuts(
+        self,
+        y: Floats,
+        requests: Requests | None = None,
+        *,
+        ceiling: float = 1.0,
+        thorough: bool = True,
+    ) -> Cuts:
         """Violated cuts for a suppression vector, fractional or 0/1.
 
         Args:
@@ -139,19 +154,35 @@ class Separator:
             ceiling: The share of the level at which capacities of cells that are not fully
                 suppressed are cut off. Below 1 other cuts come into view: those in which
                 fully suppressed cells already provide most of the level.
+            thorough: Solve linear programs where flows in networks, and in parts of the table
+                that are networks, find no cut at all.
         """
         y = np.clip(y, 0.0, 1.0)
         y[self.problem.sensitive] = 1.0
         asked = self.requests() if requests is None else requests
-        found: list[tuple[SparseRow, int, int]] = []
-        for number, cells, d in self._multipliers(asked, asked.targets * ceiling, y):
-            charge = self._charge(cells, d, float(asked.targets[number]), asked, number)
-            rows = self._strengthened(cells, charge, y)
-            found += [(row, int(asked.cells[number]), int(asked.sides[number])) for row in rows]
+        sliding: list[tuple[SparseRow, int, int]] = []
         if requests is None:
             cells, levels = self.sliding()
-            found += self._sliding_cuts(y, Requests(cells, np.ones(len(cells), np.int64), levels))
-        return self._violated(found, y)
+            both = Requests(cells, np.ones(len(cells), np.int64), levels)
+            sliding = self._sliding_cuts(y, both)
+        caps = asked.targets * ceiling
+        found = self._rows(asked, self._by_flows(asked, caps, y), y)
+        cuts = self._violated([*found, *sliding], y)
+        if thorough and not len(cuts):
+            found = self._rows(asked, self._by_programs(asked, caps, y), y)
+            cuts = self._violated(found, y)
+        return cuts
+
+    def _rows(
+        self, asked: Requests, found: Iterator[tuple[int, Integers, Floats]], y: Floats
+    ) -> list[tuple[SparseRow, int, int]]:
+        """Cuts from multipliers, each with the cell and the side that it protects."""
+        rows: list[tuple[SparseRow, int, int]] = []
+        for number, cells, d in found:
+            charge = self._charge(cells, d, float(asked.targets[number]), asked, number)
+            cell, side = int(asked.cells[number]), int(asked.sides[number])
+            rows += [(row, cell, side) for row in self._strengthened(cells, charge, y)]
+        return rows
 
     def _charge(
         self, cells: Integers, d: Floats, level: float, requests: Requests, number: int
@@ -224,21 +255,72 @@ class Separator:
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """For each request that misses its target its number, and cells with d = e_s - A'g."""
-        in_network = self.structure.in_network[requests.cells]
-        flows = np.flatnonzero(in_network)
-        if len(flows):
-            part = requests.take(flows)
-            for number, cells, d in self._cut_arcs(part, caps[flows], share):
-                yield int(flows[number]), cells, d
-        others = np.flatnonzero(~in_network)
-        if len(others):
-            part = requests.take(others)
-            for number, g in self._linear.multipliers(
-                part, self.up, self.down, caps[others], share
-            ):
-                d = self._reduced(g, int(part.cells[number]), int(part.sides[number]))
-                cells = np.flatnonzero(d)
-                yield int(others[number]), cells, d[cells]
+        yield from self._in_network(requests, caps, share)
+        yield from self._by_programs(requests, caps, share)
+
+    def _by_flows(
+        self, requests: Requests, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """As `_multipliers`; of cells outside networks, as far as parts of the table tell."""
+        yield from self._in_network(requests, caps, share)
+        others = np.flatnonzero(~self.structure.in_network[requests.cells])
+        if not len(others):
+            return
+        found, asked = 0, 0
+        while found < _FEW and asked < _MOST_PARTS:
+            parts = self.structure.parts.get()
+            for _ in range(len(parts)):
+                part = parts[self._turn % len(parts)]
+                self._turn += 1
+                asked += 1
+                for each in self._in_part(requests, others, caps, share, part):
+                    found += 1
+                    yield each
+                if found >= _ENOUGH:
+                    return
+            # What these can tell is mostly told; others find other cuts.
+            if not self.structure.parts.renew():
+                return
+
+    def _in_network(
+        self, requests: Requests, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """As `_multipliers`, of cells in networks alone."""
+        inside = np.flatnonzero(self.structure.in_network[requests.cells])
+        if len(inside):
+            network = self.structure.network
+            assert network is not None
+            whole = NetworkPart(network, np.flatnonzero(self.structure.in_network))
+            yield from self._in_part(requests, inside, caps, share, whole)
+
+    def _in_part(
+        self,
+        requests: Requests,
+        chosen: Integers,
+        caps: Floats,
+        share: Floats,
+        part: NetworkPart,
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """As `_multipliers`, of chosen requests and relations that are a network."""
+        place = np.minimum(np.searchsorted(part.cells, requests.cells[chosen]), len(part.cells) - 1)
+        inside = chosen[part.cells[place] == requests.cells[chosen]]
+        if len(inside):
+            asked = requests.take(inside)
+            for number, cells, d in self._cut_arcs(asked, caps[inside], share, part):
+                yield int(inside[number]), cells, d
+
+    def _by_programs(
+        self, requests: Requests, caps: Floats, share: Floats
+    ) -> Iterator[tuple[int, Integers, Floats]]:
+        """As `_multipliers`, of cells outside networks."""
+        others = np.flatnonzero(~self.structure.in_network[requests.cells])
+        if not len(others):
+            return
+        part = requests.take(others)
+        for number, g in self._linear.multipliers(part, self.up, self.down, caps[others], share):
+            d = self._reduced(g, int(part.cells[number]), int(part.sides[number]))
+            cells = np.flatnonzero(d)
+            yield int(others[number]), cells, d[cells]
 
     def _reduced(self, g: Floats, cell: int, side: int) -> Floats:
         """Reduced costs d = e_s - A'g, with g scaled so that s itself costs nothing."""
@@ -251,15 +333,13 @@ class Separator:
         return np.asarray(d)
 
     def _cut_arcs(
-        self, requests: Requests, caps: Floats, share: Floats
+        self, requests: Requests, caps: Floats, share: Floats, inside: NetworkPart
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """In networks d is 1 on arcs that leave a minimum cut, -1 on arcs that enter it."""
         from tacit.attack.flow import maximum_flows
 
-        network = self.structure.network
-        assert network is not None
-        cells = np.flatnonzero(self.structure.in_network)
-        arc = np.cumsum(self.structure.in_network)[requests.cells] - 1
+        network, cells = inside.network, inside.cells
+        arc = np.searchsorted(cells, requests.cells)
         limits = requests.limits
         # Arcs that carry nothing slow the search for paths down; the asked arcs must be there.
         carrying = share[cells] > 0
@@ -291,8 +371,8 @@ class Separator:
                 None if limits is None else limits.take(some),
             )
             for position in np.flatnonzero(amount < targets[some]).tolist():
-                inside = cut[position].astype(np.int8)
-                d = inside[network.tail] - inside[network.head]
+                source_side = cut[position].astype(np.int8)
+                d = source_side[network.tail] - source_side[network.head]
                 d[arc[start + position]] = 0
                 crossing = np.flatnonzero(d)
                 yield start + position, cells[crossing], d[crossing].astype(np.float64)

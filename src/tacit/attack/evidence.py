@@ -37,6 +37,9 @@ _ROUNDING = np.finfo(float).eps / 2
 _FRACTION, _LARGEST_MULTIPLIER, _LARGEST_COEFFICIENT, _MOST_TERMS = 2.0**20, 2.0**12, 2.0**8, 2**13
 """Sums of so many products of such multiples of 1 / fraction need 53 bits: they are exact."""
 
+_AT_ONCE = 1024
+"""Claims with capacities of their own that are looked at together."""
+
 
 class EvidenceError(TacitError):
     """Evidence that does not show what it claims.
@@ -121,29 +124,43 @@ class Evidence:
         cells: The cell of each claim.
         sides: 1 where the claim is about rising, -1 about falling.
         amount: The cell moves at least so far in a consistent table; inf for without end.
-        deviations: That table, as deviations from the true one; a direction for inf.
+        tables: Such tables, as deviations from the true one, one per row; directions for inf.
+            Several claims may have a table in common.
         limit: No consistent table moves it further; inf where nothing is claimed.
         multipliers: Row multipliers that show the limit.
+        row: The table of each claim; by default each has its own.
     """
 
     cells: Integers
     sides: Integers
     amount: Floats
-    deviations: sparse.csr_array[Any, Any]
+    tables: sparse.csr_array[Any, Any]
     limit: Floats
     multipliers: sparse.csr_array[Any, Any]
+    row: Integers = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.row is None:
+            object.__setattr__(self, "row", np.arange(len(self.cells)))
+
+    @property
+    def deviations(self) -> sparse.csr_array[Any, Any]:
+        """The table of each claim, one row per claim."""
+        return sparse.csr_array(self.tables[self.row])
 
     @classmethod
     def of(cls, requests: Requests, reaches: Reaches) -> Evidence:
         """Turn answers into claims; unanswered requests claim nothing."""
         told = reaches.answered
+        used, row = np.unique(reaches.row[told], return_inverse=True)
         return cls(
             requests.cells[told],
             requests.sides[told],
             reaches.amount[told],
-            sparse.csr_array(reaches.deviations[told]),
+            sparse.csr_array(reaches.tables[used]),
             reaches.limit[told],
             sparse.csr_array(reaches.multipliers[told]),
+            row,
         )
 
     @classmethod
@@ -157,13 +174,15 @@ class Evidence:
     @classmethod
     def joined(cls, parts: Sequence[Evidence]) -> Evidence:
         """Several lists of claims as one."""
+        before = np.cumsum([0, *(part.tables.shape[0] for part in parts)])[:-1].tolist()
         return cls(
             np.concatenate([part.cells for part in parts]),
             np.concatenate([part.sides for part in parts]),
             np.concatenate([part.amount for part in parts]),
-            sparse.csr_array(sparse.vstack([part.deviations for part in parts])),
+            sparse.csr_array(sparse.vstack([part.tables for part in parts])),
             np.concatenate([part.limit for part in parts]),
             sparse.csr_array(sparse.vstack([part.multipliers for part in parts])),
+            np.concatenate([part.row + first for part, first in zip(parts, before, strict=True)]),
         )
 
     def __len__(self) -> int:
@@ -217,15 +236,19 @@ class Evidence:
     ) -> Booleans:
         """The claims that are not shown; see `check`."""
         count = len(self)
-        shapes = ((self.deviations, problem.cell_count), (self.multipliers, problem.relation_count))
-        is_wrong = any(matrix.shape != (count, columns) for matrix, columns in shapes)
-        is_wrong |= any(len(each) != count for each in (self.sides, self.amount, self.limit))
+        is_wrong = self.tables.shape[1] != problem.cell_count
+        is_wrong |= self.multipliers.shape != (count, problem.relation_count)
+        columns = (self.sides, self.amount, self.limit, self.row)
+        is_wrong |= any(len(each) != count for each in columns)
+        is_wrong |= bool(((self.row < 0) | (self.row >= self.tables.shape[0])).any())
         is_wrong |= bool(((self.cells < 0) | (self.cells >= problem.cell_count)).any())
         if is_wrong:
             return np.ones(count, bool)
         capacities = Capacities.of(problem, knowledge, attacker, self.cells, self.sides, limits)
         refused = np.abs(self.sides) != 1
-        refused |= ~tables_hold(problem, capacities, self.amount, self.deviations, tolerance)
+        refused |= ~tables_hold(
+            problem, capacities, self.amount, self.tables, self.row, tolerance=tolerance
+        )
         # The other way round not-a-number would pass.
         refused |= ~(self.limit >= self.amount)
         bounded = np.flatnonzero(self.limit != np.inf)
@@ -256,49 +279,98 @@ def tables_hold(
     problem: Problem,
     capacities: Capacities,
     amount: Floats,
-    deviations: sparse.csr_array[Any, Any],
+    tables: sparse.csr_array[Any, Any],
+    row: Integers | None = None,
+    *,
     tolerance: float = EVIDENCE_TOLERANCE,
 ) -> Booleans:
-    """Which deviations lead to a consistent table that reaches the amount.
+    """Which claims are shown by a consistent table that reaches the amount.
 
     Args:
         problem: The true table.
         capacities: How far cells may move.
         amount: What each claim is to reach; inf for a direction without end.
-        deviations: One row per claim.
+        tables: Deviations from the true table.
+        row: The table of each claim; by default each has its own.
         tolerance: What they may miss in all, as a share of the amount; of a direction, as a share
             of what the cell itself moves along it.
     """
-    x, row, wrong = entries_of(deviations)
-    count = len(amount)
+    x, _, spoilt = entries_of(tables)
+    row = np.arange(len(amount)) if row is None else row
     endless = np.isinf(amount)
-    is_own = x.indices == capacities.cells[row]
-    own = np.bincount(row[is_own], x.data[is_own], minlength=count)
+    own = entries_at(x, row, capacities.cells)
     reached = own * capacities.sides
-    wrong |= endless & ~(reached > 0)
+    wrong = spoilt[row] | (endless & ~(reached > 0))
     goal = np.where(endless, reached, amount)
+    barred, beyond = _beyond_capacities(x, row, capacities, endless)
+    missed = np.maximum(goal - reached, 0.0) + beyond + _residuals(problem, x)[row]
+    with np.errstate(invalid="ignore"):
+        holds: Booleans = np.asarray(missed <= tolerance * goal)
+    # That a cell moves by nothing needs no table.
+    return np.asarray(~(wrong | barred) & (holds | (amount == 0)))
 
-    capacity = capacities.at(row, x.indices, x.data > 0)
+
+def entries_at(x: sparse.csr_array[Any, Any], row: Integers, column: Integers) -> Floats:
+    """Some entries of a matrix."""
+    if not len(row):
+        return np.zeros(0)
+    return np.asarray(x[row, column], np.float64).ravel()
+
+
+def _beyond_capacities(
+    x: sparse.csr_array[Any, Any], row: Integers, capacities: Capacities, endless: Booleans
+) -> tuple[Booleans, Floats]:
+    """Of each claim: whether a cell moves that must not, and how far others go too far in all."""
+    plain = np.where(
+        capacities.sides > 0, capacities.up[capacities.cells], capacities.down[capacities.cells]
+    )
+    alike = (capacities.own == plain) & ~endless
+    if capacities.limits is not None:
+        alike &= capacities.limits.chosen < 0
+    barred, beyond = np.zeros(len(row), bool), np.zeros(len(row))
+    # Claims to which no cell has a capacity of its own judge a table alike.
+    used, place = np.unique(row[alike], return_inverse=True)
+    part = sparse.csr_array(x[used])
+    bound = np.where(part.data > 0, capacities.up[part.indices], capacities.down[part.indices])
+    closed, over = _too_far(part, bound, np.zeros(len(used), bool))
+    barred[alike], beyond[alike] = closed[place], over[place]
+    others = np.flatnonzero(~alike)
+    for start in range(0, len(others), _AT_ONCE):
+        some = others[start : start + _AT_ONCE]
+        part = sparse.csr_array(x[row[some]])
+        claim = some[np.repeat(np.arange(len(some)), np.diff(part.indptr))]
+        bound = capacities.at(claim, part.indices, part.data > 0)
+        barred[some], beyond[some] = _too_far(part, bound, endless[some])
+    return barred, beyond
+
+
+def _too_far(
+    x: sparse.csr_array[Any, Any], capacity: Floats, endless: Booleans
+) -> tuple[Booleans, Floats]:
+    """Of each row: does a cell move that must not, and how far do others go too far in all?"""
+    count = x.shape[0]
+    row = np.repeat(np.arange(count), np.diff(x.indptr))
     size = np.abs(x.data)
     # A published cell does not move at all; along a direction without end, no cell with a bound.
-    barred = (size > 0) & np.where(endless[row], np.isfinite(capacity), capacity == 0)
-    wrong[row[barred]] = True
-    beyond = np.maximum(size - capacity, 0.0)
-    missed = np.maximum(goal - reached, 0.0)
-    missed += np.bincount(row, np.where(np.isfinite(beyond), beyond, 0.0), minlength=count)
+    closed = (size > 0) & np.where(endless[row], np.isfinite(capacity), capacity == 0)
+    barred = np.zeros(count, bool)
+    barred[row[closed]] = True
+    over = np.maximum(size - capacity, 0.0)
+    excess = np.bincount(row, np.where(np.isfinite(over), over, 0.0), minlength=count)
+    return barred, excess.astype(np.float64)
 
+
+def _residuals(problem: Problem, x: sparse.csr_array[Any, Any]) -> Floats:
+    """What each row misses the relations by in all, in units of cells."""
     # A residual could be put right by moving one cell of the relation: that is its size.
     A = problem.relations
     unit = _smallest_coefficients(A)
     terms = np.diff(A.indptr)
     with np.errstate(over="ignore", invalid="ignore"):
-        residual = abs(sparse.csr_array(x @ A.T))
-        missed += np.asarray(residual @ (1.0 / unit))
+        missed = np.asarray(abs(sparse.csr_array(x @ A.T)) @ (1.0 / unit))
         # The residual itself is computed with rounding, which huge deviations would hide behind.
         missed += abs(x) @ np.asarray(abs(A).T @ (_ROUNDING * terms / unit))
-        holds: Booleans = np.asarray(missed <= tolerance * goal)
-    # That a cell moves by nothing needs no table.
-    return np.asarray(~wrong & (holds | (amount == 0)))
+    return np.asarray(missed)
 
 
 def _smallest_coefficients(A: sparse.csr_array[Any, Any]) -> Floats:

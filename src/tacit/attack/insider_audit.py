@@ -281,8 +281,9 @@ def _rows_of_readers(
     return requests, Reaches(
         both.amount[place],
         limit,
-        sparse.csr_array(both.deviations[place]),
+        both.tables,
         sparse.csr_array(both.multipliers[place]),
+        row=both.row[place],
     )
 
 
@@ -298,13 +299,15 @@ def _claimed(
     amount, limit, answered = np.zeros(count), np.full(count, np.inf), np.zeros(count, bool)
     amount[found], limit[found] = evidence.amount[place[found]], evidence.limit[place[found]]
     answered[found] = True
-    into = sparse.csr_array(
-        (np.ones(len(found)), (found, place[found])), shape=(count, len(evidence))
-    )
+    # What no claim is about stands still, in one more row.
+    nothing = sparse.csr_array((1, problem.cell_count))
+    row = np.full(count, evidence.tables.shape[0])
+    row[found] = evidence.row[place[found]]
     return Reaches(
         amount,
         limit,
-        sparse.csr_array(into @ evidence.deviations),
+        sparse.csr_array(sparse.vstack([evidence.tables, nothing])),
         sparse.csr_array((count, problem.relation_count)),
         answered,
+        row,
     )

@@ -266,8 +266,8 @@ class _Facing:
             np.full((count, self._width), -1, np.int64),
             reaches.amount,
             reaches.limit,
-            np.arange(count),
-            sparse.csr_array(reaches.deviations),
+            reaches.row,
+            reaches.tables,
         )
         for size in range(1, self._width + 1):
             if not len(nodes.request):
@@ -317,7 +317,7 @@ class _Facing:
                 request[:0], members[:0], amount[:0], limit[:0], row[:0], nodes.deviations
             )
         where = row.copy()
-        where[open_ones] = nodes.deviations.shape[0] + np.arange(len(open_ones))
+        where[open_ones] = nodes.deviations.shape[0] + reaches.row
         going = np.flatnonzero(~failed)
         return _Nodes(
             request[going],
@@ -325,7 +325,7 @@ class _Facing:
             amount[going],
             limit[going],
             where[going],
-            sparse.csr_array(sparse.vstack([nodes.deviations, reaches.deviations])),
+            sparse.csr_array(sparse.vstack([nodes.deviations, reaches.tables])),
         )
 
     def _candidates(self, nodes: _Nodes) -> tuple[Integers, Integers]:
@@ -435,13 +435,7 @@ class _Facing:
         exposed = [(none, none, nobody, np.zeros(0)), *self._exposed]
         return InsiderFindings(
             InsiderPairs.joined([empty, *self._pairs]),
-            Reaches(
-                np.concatenate([each.amount for each in reaches]),
-                np.concatenate([each.limit for each in reaches]),
-                sparse.csr_array(sparse.vstack([each.deviations for each in reaches])),
-                sparse.csr_array(sparse.vstack([each.multipliers for each in reaches])),
-                np.concatenate([each.answered for each in reaches]),
-            ),
+            Reaches.joined(reaches),
             np.concatenate([cells for cells, _, _, _ in exposed]),
             np.concatenate([level for _, level, _, _ in exposed]),
             np.concatenate([members for _, _, members, _ in exposed]),

@@ -165,3 +165,107 @@ def cells_near(
                         found[count] = other
                         count += 1
     return found[:count].copy(), front == count
+
+
+@njit(cache=True, nogil=True)
+def grow_network(
+    row_start: npt.NDArray[np.int32],
+    row_cells: npt.NDArray[np.int32],
+    data: npt.NDArray[np.float64],
+    cell_start: npt.NDArray[np.int32],
+    cell_rows: npt.NDArray[np.int32],
+    covered: npt.NDArray[np.bool_],
+    usable: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.int8]:
+    """Choose relations that form a network: each cell sits in at most two of them.
+
+    Relations are tried in breadth-first order, first those that are not covered yet, then all
+    others, so that no relation can be added in the end.
+
+    Returns:
+        For each relation 1 or -1 (turned round) if it is chosen, otherwise 0.
+    """
+    rows, cells = len(row_start) - 1, len(cell_start) - 1
+    uses = np.zeros(cells, np.int8)
+    user = np.full(cells, -1, np.int64)
+    user_sign = np.zeros(cells, np.int8)
+    # Union-find with parity: whether a relation is turned round relative to its root.
+    root = np.arange(rows)
+    turned = np.zeros(rows, np.int8)
+    chosen = np.zeros(rows, np.bool_)
+    seen = np.zeros(rows, np.bool_)
+    wanted = np.full(rows, -1, np.int8)
+    touched = np.empty(rows, np.int64)
+    queue = np.empty(rows, np.int64)
+    for again in range(2):
+        seen[:] = False
+        for start in range(rows):
+            if seen[start] or not usable[start] or (again == 0 and covered[start]):
+                continue
+            front, back = 0, 1
+            queue[0] = start
+            seen[start] = True
+            while front < back:
+                row = queue[front]
+                front += 1
+                if not chosen[row]:
+                    count = 0
+                    fits = True
+                    for position in range(row_start[row], row_start[row + 1]):
+                        cell = row_cells[position]
+                        if uses[cell] == 0:
+                            continue
+                        if uses[cell] == 2:
+                            fits = False
+                            break
+                        other = user[cell]
+                        # The relation must enter the cell with the opposite sign.
+                        same = 1 if (data[position] > 0) == (user_sign[cell] > 0) else 0
+                        parity = same
+                        while root[other] != other:
+                            above = root[other]
+                            if root[above] != above:
+                                # Shorter ways for the next ones.
+                                turned[other] ^= turned[above]
+                                root[other] = root[above]
+                            parity ^= turned[other]
+                            other = root[other]
+                        if wanted[other] < 0:
+                            wanted[other] = parity
+                            touched[count] = other
+                            count += 1
+                        elif wanted[other] != parity:
+                            fits = False
+                            break
+                    if fits:
+                        chosen[row] = True
+                        for place in range(count):
+                            other = touched[place]
+                            root[other] = row
+                            turned[other] = wanted[other]
+                        for position in range(row_start[row], row_start[row + 1]):
+                            cell = row_cells[position]
+                            uses[cell] += 1
+                            user[cell] = row
+                            user_sign[cell] = 1 if data[position] > 0 else -1
+                    for place in range(count):
+                        wanted[touched[place]] = -1
+                for position in range(row_start[row], row_start[row + 1]):
+                    cell = row_cells[position]
+                    for link in range(cell_start[cell], cell_start[cell + 1]):
+                        near = cell_rows[link]
+                        if seen[near] or not usable[near] or (again == 0 and covered[near]):
+                            continue
+                        seen[near] = True
+                        queue[back] = near
+                        back += 1
+    sign = np.zeros(rows, np.int8)
+    for row in range(rows):
+        if chosen[row]:
+            parity = 0
+            at = row
+            while root[at] != at:
+                parity ^= turned[at]
+                at = root[at]
+            sign[row] = -1 if parity else 1
+    return sign

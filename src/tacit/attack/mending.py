@@ -18,6 +18,7 @@ from scipy.sparse.linalg import lsmr, splu
 from tacit.attack.evidence import (
     EVIDENCE_TOLERANCE,
     Capacities,
+    entries_at,
     entries_of,
     limits_shown,
     tables_hold,
@@ -46,51 +47,79 @@ def mended(problem: Problem, capacities: Capacities, reaches: Reaches) -> Reache
         capacities: How far cells may move in each request.
         reaches: The answers to the requests.
     """
-    amount, deviations = _mend_tables(problem, capacities, reaches)
+    amount, tables, row = _mend_tables(problem, capacities, reaches)
     limit, multipliers = _mend_proofs(problem, capacities, reaches, amount)
-    return Reaches(amount, limit, deviations, multipliers, reaches.answered)
+    return Reaches(amount, limit, tables, multipliers, reaches.answered, row)
 
 
 def _mend_tables(
     problem: Problem, capacities: Capacities, reaches: Reaches
-) -> tuple[Floats, sparse.csr_array[Any, Any]]:
-    x, row, _ = entries_of(reaches.deviations)
-    endless = np.isinf(reaches.amount)
-    capacity = capacities.at(row, x.indices, x.data > 0)
-    # Flows cancel and solvers round: what is left of that at a bound, or without capacity, goes.
-    x.data = np.where(
-        endless[row] & np.isfinite(capacity), 0.0, np.clip(x.data, -capacity, capacity)
-    )
-    x.eliminate_zeros()
-    amount = _reached(capacities, reaches.amount, x)
-    wrong = np.flatnonzero(~tables_hold(problem, capacities, amount, x, _GOAL))
+) -> tuple[Floats, sparse.csr_array[Any, Any], Integers]:
+    """Amounts, tables and the table of each claim; what does not hold gets a table of its own."""
+    tables, row = _clipped(capacities, reaches)
+    amount = _reached(capacities, reaches.amount, tables, row)
+    holds = tables_hold(problem, capacities, amount, tables, row, tolerance=_GOAL)
+    wrong = np.flatnonzero(~holds)
     if not len(wrong):
-        return amount, x
+        return amount, tables, row
     mender = _Mender(problem, capacities)
-    rows = SparseRows(*x.shape)
-    sound = sparse.coo_array(x)
-    kept = ~np.isin(sound.row, wrong)
-    rows.put_many(
-        sound.row[kept].astype(np.int64), sound.col[kept].astype(np.int64), sound.data[kept]
-    )
-    for claim in wrong.tolist():
+    added = SparseRows(len(wrong), tables.shape[1])
+    for number, claim in enumerate(wrong.tolist()):
         check_time()
-        part = slice(x.indptr[claim], x.indptr[claim + 1])
+        part = slice(tables.indptr[row[claim]], tables.indptr[row[claim] + 1])
         found = mender.mend(
-            claim, float(amount[claim]), x.indices[part].astype(np.int64), x.data[part]
+            claim, float(amount[claim]), tables.indices[part].astype(np.int64), tables.data[part]
         )
         amount[claim] = 0.0
+        row[claim] = tables.shape[0] + number
         if found is not None:
             amount[claim], cells, moves = found
-            rows.put(claim, cells, moves)
-    return amount, rows.matrix()
+            added.put(number, cells, moves)
+    return amount, sparse.csr_array(sparse.vstack([tables, added.matrix()])), row
 
 
-def _reached(capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any]) -> Floats:
+def _clipped(
+    capacities: Capacities, reaches: Reaches
+) -> tuple[sparse.csr_array[Any, Any], Integers]:
+    """Tables without what flows that cancel and rounding leave at a bound or without capacity.
+
+    Where cells have capacities of their own in each claim, or a direction goes on without end,
+    each claim gets a table of its own.
+    """
+    shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0]) > 1
+    together = np.flatnonzero(shared[reaches.row])
+    alone = np.flatnonzero(~shared[reaches.row])
+    plain = np.where(
+        capacities.sides > 0, capacities.up[capacities.cells], capacities.down[capacities.cells]
+    )
+    own = (capacities.own[together] != plain[together]) | np.isinf(reaches.amount[together])
+    if capacities.limits is not None:
+        own |= capacities.limits.chosen[together] >= 0
+    alone, together = np.concatenate([alone, together[own]]), together[~own]
+    single, claim, _ = entries_of(sparse.csr_array(reaches.tables[reaches.row[alone]]))
+    endless = np.isinf(reaches.amount[alone])[claim]
+    capacity = capacities.at(alone[claim], single.indices, single.data > 0)
+    single.data = np.where(
+        endless & np.isfinite(capacity), 0.0, np.clip(single.data, -capacity, capacity)
+    )
+    single.eliminate_zeros()
+    used, place = np.unique(reaches.row[together], return_inverse=True)
+    common, _, _ = entries_of(sparse.csr_array(reaches.tables[used]))
+    capacity = np.where(
+        common.data > 0, capacities.up[common.indices], capacities.down[common.indices]
+    )
+    common.data = np.clip(common.data, -capacity, capacity)
+    common.eliminate_zeros()
+    row = np.zeros(len(reaches.row), np.int64)
+    row[alone], row[together] = np.arange(len(alone)), len(alone) + place
+    return sparse.csr_array(sparse.vstack([single, common])), row
+
+
+def _reached(
+    capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any], row: Integers
+) -> Floats:
     """What the tables reach, but no more than was said; directions go on without end."""
-    row = np.repeat(np.arange(x.shape[0]), np.diff(x.indptr))
-    own = x.indices == capacities.cells[row]
-    moved = np.bincount(row[own], x.data[own], minlength=x.shape[0]) * capacities.sides
+    moved = entries_at(x, row, capacities.cells) * capacities.sides
     return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
 
 
@@ -146,7 +175,9 @@ class _Mender:
             if (
                 near
                 and reached > 0
-                and tables_hold(self._problem, capacities, np.array([reached]), table, _GOAL).all()
+                and tables_hold(
+                    self._problem, capacities, np.array([reached]), table, tolerance=_GOAL
+                ).all()
             ):
                 return reached, cells[x != 0], x[x != 0]
             if attempt == _PASSES or pace <= 0:

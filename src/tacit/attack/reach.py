@@ -297,30 +297,54 @@ class Reaches:
     Attributes:
         amount: How far the cell moves in a consistent table; inf if without end.
         limit: No consistent table moves it further; inf where the target was reached first.
-        deviations: A consistent table that reaches the amount, as deviations from the true
-            table; for an infinite amount a direction that can be followed for ever.
+        tables: Consistent tables that reach the amounts, as deviations from the true table, one
+            per row; for an infinite amount a direction that can be followed for ever. Several
+            requests may have a table in common.
         multipliers: Row multipliers that prove the limit; empty rows where there is none.
         answered: False where the sweep was stopped before the request's turn.
+        row: The table of each request; by default each has its own.
     """
 
     amount: Floats
     limit: Floats
-    deviations: sparse.csr_array[Any, Any]
+    tables: sparse.csr_array[Any, Any]
     multipliers: sparse.csr_array[Any, Any]
     answered: Booleans = None  # type: ignore[assignment]
+    row: Integers = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.answered is None:
             object.__setattr__(self, "answered", np.ones(len(self.amount), bool))
+        if self.row is None:
+            object.__setattr__(self, "row", np.arange(len(self.amount)))
+
+    @property
+    def deviations(self) -> sparse.csr_array[Any, Any]:
+        """The table of each request, one row per request."""
+        return sparse.csr_array(self.tables[self.row])
 
     def take(self, index: Any) -> Reaches:
         """Some of the answers."""
         return Reaches(
             self.amount[index],
             self.limit[index],
-            sparse.csr_array(self.deviations[index]),
+            self.tables,
             sparse.csr_array(self.multipliers[index]),
             self.answered[index],
+            self.row[index],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Reaches]) -> Reaches:
+        """Several lists of answers as one."""
+        before = np.cumsum([0, *(part.tables.shape[0] for part in parts)])[:-1].tolist()
+        return cls(
+            np.concatenate([part.amount for part in parts]),
+            np.concatenate([part.limit for part in parts]),
+            sparse.csr_array(sparse.vstack([part.tables for part in parts])),
+            sparse.csr_array(sparse.vstack([part.multipliers for part in parts])),
+            np.concatenate([part.answered for part in parts]),
+            np.concatenate([part.row + first for part, first in zip(parts, before, strict=True)]),
         )
 
     @classmethod

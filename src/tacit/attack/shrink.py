@@ -13,12 +13,14 @@ cell's reduced cost vanish, in the reverse of the order in which cells were pinn
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.network import PRIME, Network, recognise, vanishes
+from tacit.attack.network_parts import NetworkParts
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels, totals_of
 
 
@@ -39,6 +41,11 @@ class Structure:
     essential: Booleans
     network: Network | None
     in_network: Booleans
+
+    @cached_property
+    def parts(self) -> NetworkParts:
+        """Subsets of the relations that are networks, for cells outside the network above."""
+        return NetworkParts(self.A, ~self.in_network)
 
     @classmethod
     def of(cls, problem: Problem, *, networks: bool = True) -> Structure:

@@ -130,11 +130,12 @@ class Suggestions:
         amount = np.zeros(len(requests))
         limit = np.full(len(requests), np.inf)
         answered = shown >= 0
-        known = sparse.csr_array(self._known[shown[answered]])
         done = np.flatnonzero(answered)
-        amount[done] = requests.sides[done] * np.asarray(
-            known[np.arange(len(done)), requests.cells[done]]
-        )
+        used, place = np.unique(shown[done], return_inverse=True)
+        known = sparse.csr_array(self._known[used])
+        amount[done] = requests.sides[done] * np.asarray(known[place, requests.cells[done]])
+        row = np.zeros(len(requests), np.int64)
+        row[done] = place
         parts: list[Deviations] = [known]
         proofs: list[Deviations] = [
             sparse.csr_array((len(done), self._problem.relation_count)),
@@ -148,22 +149,24 @@ class Suggestions:
             self._learn(rest, answers)
             amount[left], limit[left] = answers.amount, answers.limit
             answered[left] = answers.answered
-            parts.append(answers.deviations)
+            row[left] = len(used) + answers.row
+            parts.append(answers.tables)
             proofs.append(answers.multipliers)
         back = np.argsort(np.concatenate([done, left]), kind="stable")
         return Reaches(
             amount,
             limit,
-            sparse.csr_array(sparse.csr_array(sparse.vstack(parts))[back]),
+            sparse.csr_array(sparse.vstack(parts)),
             sparse.csr_array(sparse.csr_array(sparse.vstack(proofs))[back]),
             answered,
+            row,
         )
 
     def _learn(self, requests: Requests, answers: Reaches) -> None:
         """Keep deviations that reach a target: the next attacker is asked much the same."""
         useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
         if useful.any():
-            self.add(sparse.csr_array(answers.deviations[useful]))
+            self.add(sparse.csr_array(answers.tables[np.unique(answers.row[useful])]))
 
 
 def _rows(x: Deviations) -> Integers:

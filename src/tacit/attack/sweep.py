@@ -17,6 +17,7 @@ from scipy import sparse
 
 from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
 from tacit.attack.evidence import Capacities, computed_exactly, limits_shown
+from tacit.attack.joint_moves import JointAnswers, reach_jointly
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
@@ -26,6 +27,8 @@ from tacit.solver.highs import HighsModel
 
 FLOW_CHUNK = 512
 LINEAR_CHUNK = 128
+_LARGE = 1000
+"""From this number of cells on, components are asked for many answers at once first."""
 
 
 class Attack:
@@ -94,6 +97,11 @@ class Attack:
         for start in range(0, len(proven), FLOW_CHUNK):
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
+        jointly = self._jointly(place, requests)
+        done = jointly.requests
+        amount[done], answered[done], place[done] = jointly.amount, True, -1
+        row = np.arange(len(requests))
+        row[done] = len(requests) + jointly.row
         chunks = self._chunks(place, requests.cells)
         answers = self._run(chunks, requests, executor)
         if progress is not None:
@@ -111,7 +119,17 @@ class Attack:
                 break
         proofs = multipliers.matrix()
         self._charge_rounding(limit, requests, proofs)
-        return Reaches(amount, limit, deviations.matrix(), proofs, answered)
+        tables = sparse.csr_array(sparse.vstack([deviations.matrix(), jointly.tables(n)]))
+        return Reaches(amount, limit, tables, proofs, answered, row)
+
+    def _jointly(self, place: Integers, requests: Requests) -> JointAnswers:
+        """Answers that many requests about large components have in common."""
+        found = [JointAnswers.none()]
+        for number, component in enumerate(self.shrunk.components):
+            if component.network is None and len(component.cells) > _LARGE:
+                asked = np.flatnonzero(place == number)
+                found.append(reach_jointly(component, requests, asked, self._solver))
+        return JointAnswers.joined(found)
 
     def _charge_rounding(
         self, limit: Floats, requests: Requests, proofs: sparse.csr_array[Any, Any]

@@ -36,6 +36,9 @@ that each cell may lie from its true value (0 where it is published):
   The sum of all residuals |A x| (each over the smallest coefficient of its relation), of what x
   exceeds its capacity by and of what it falls short of the amount is at most 1e-8 of the amount,
   or, for a direction, of |x[s]|. Cells without capacity do not move at all.
+  Where one table serves several claims, the claims have a list `table`, one number per claim, and
+  `claim` of the deviations stands for the number of a table: those of claim k are the ones whose
+  `claim` is table[k].
 - The multipliers g of claim k show how far it can move at most: with d = t e_s - A'g no
   consistent table moves the cell by more than the sum of max(d, 0) up + max(-d, 0) down, which
   is at most limit[k]. A limit of null claims nothing; no limit lies below its amount.
@@ -155,7 +158,9 @@ def _insider_members(found: InsiderAudit) -> dict[str, Any]:
 
 
 def _evidence_members(evidence: Evidence) -> dict[str, Any]:
-    deviations = sparse.coo_array(evidence.deviations)
+    deviations = sparse.coo_array(evidence.tables)
+    is_shared = not np.array_equal(evidence.row, np.arange(len(evidence)))
+    table = {"table": evidence.row.tolist()} if is_shared else {}
     multipliers = sparse.coo_array(evidence.multipliers)
     return {
         "claims": {
@@ -163,6 +168,7 @@ def _evidence_members(evidence: Evidence) -> dict[str, Any]:
             "sides": evidence.sides.tolist(),
             "amount": _amounts(evidence.amount),
             "limit": _amounts(evidence.limit),
+            **table,
         },
         "deviations": {
             "claim": deviations.row.tolist(),
@@ -411,13 +417,22 @@ class _Reader:
         limit = self._floats(claims, "limit", count, infinite=True)
         if (amount < 0).any() or (limit < 0).any():
             raise self._fault("an amount or a limit is negative")
+        row, tables = np.arange(count), count
+        moves = self._mapping(given, "deviations")
+        if "table" in claims:
+            tables = len(self._list(moves, "claim")) + count
+            row = self._numbers(claims, "table", tables)
+            if len(row) != count:
+                raise self._fault("'table' must have as many entries as 'cells'")
+            tables = int(row.max(initial=-1)) + 1
         return Evidence(
             cells,
             sides.astype(np.int64),
             amount,
-            self._matrix(self._mapping(given, "deviations"), "cell", "deviation", (count, n)),
+            self._matrix(moves, "cell", "deviation", (tables, n)),
             limit,
             self._matrix(self._mapping(given, "multipliers"), "relation", "multiplier", (count, m)),
+            row,
         )
 
     def _matrix(

@@ -56,7 +56,14 @@ class AttackerState:
         """What must be out of reach of this attacker, but for sliding levels."""
         return self.separator.requests()
 
-    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
+    def cuts(
+        self,
+        y: Floats,
+        requests: Requests | None = None,
+        *,
+        ceiling: float = 1.0,
+        thorough: bool = True,
+    ) -> Cuts:
         """Violated cuts for a suppression vector; see `Separator.cuts`.
 
         Args:
@@ -64,8 +71,10 @@ class AttackerState:
             requests: What was missed. A sliding level may be shared out in any way, and what was
                 missed is only one of them: with sliding levels all are looked at.
             ceiling: As for the separator.
+            thorough: As for the separator.
         """
-        return self.separator.cuts(y, None if self.slides else requests, ceiling=ceiling)
+        requests = None if self.slides else requests
+        return self.separator.cuts(y, requests, ceiling=ceiling, thorough=thorough)
 
     def name(self, requests: Requests, number: int) -> str:  # noqa: ARG002 for insiders
         """Whom a request is against; confidential."""
@@ -125,13 +134,19 @@ class InsiderState(AttackerState):
         """What must be out of reach of contributors, as far as that has turned out."""
         return self.pairs.requests
 
-    def cuts(self, y: Floats, requests: Requests | None = None, *, ceiling: float = 1.0) -> Cuts:
+    def cuts(
+        self,
+        y: Floats,
+        requests: Requests | None = None,
+        *,
+        ceiling: float = 1.0,
+        thorough: bool = True,
+    ) -> Cuts:
         """Violated cuts for a suppression vector."""
         if self.slides:
             requests = None
-        cuts = self.separator.cuts(
-            y, self.requests() if requests is None else requests, ceiling=ceiling
-        )
+        requests = self.requests() if requests is None else requests
+        cuts = self.separator.cuts(y, requests, ceiling=ceiling, thorough=thorough)
         if not self.slides:
             return cuts
         sliding = self.separator.sliding_cuts(y, self.pairs.sliding)

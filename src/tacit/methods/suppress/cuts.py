@@ -26,6 +26,8 @@ _TOO_LARGE = 50_000
 """From this number of cells on, the relaxation is left alone."""
 _MOST_CUTS = 1500
 """Cuts that one attacker adds in one round."""
+_CEILINGS = (1.0, 0.5, 0.2, 0.08, 0.03)
+"""How capacities are cut off, as shares of a level, while less and less obvious cuts are sought."""
 
 
 def is_too_large(search: Search) -> bool:
@@ -258,10 +260,11 @@ class Root(RootLoop):
 
     def _cut_here(self) -> int:
         """Separate the optimum itself, looking for less and less obvious cuts."""
-        for ceiling in (1.0, 0.5, 0.2, 0.08, 0.03):
-            added = self.cut_off(self._master.y, ceiling)
-            if added:
-                return added
+        for thorough in (False, True):
+            for ceiling in _CEILINGS:
+                added = self.cut_off(self._master.y, ceiling, thorough=thorough)
+                if added:
+                    return added
         return 0
 
     def _draw_inside(self) -> None:
@@ -275,13 +278,13 @@ class Root(RootLoop):
         """Whether patterns were built in few rounds only."""
         return 15 * self._improvements <= self._search.iterations
 
-    def cut_off(self, y: Floats, ceiling: float = 1.0) -> int:
+    def cut_off(self, y: Floats, ceiling: float = 1.0, *, thorough: bool = True) -> int:
         """Add cuts that a point violates; returns how many are new."""
         master = self._master
         added = 0
         for state in self._search.states:
             check_time()
-            cuts = state.cuts(master.full(y), ceiling=ceiling)
+            cuts = state.cuts(master.full(y), ceiling=ceiling, thorough=thorough)
             if len(cuts) > _MOST_CUTS:
                 worst = np.argsort(-cuts.violation(master.full(y)), kind="stable")
                 cuts = cuts.take(worst[:_MOST_CUTS])

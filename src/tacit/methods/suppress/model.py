@@ -374,11 +374,15 @@ class Search(driver.Search):
         self, state: AttackerState, requests: Requests, answers: Reaches, worth: Booleans
     ) -> None:
         """Take note of deviations that may answer later questions."""
-        tables = answers.deviations
-        for number in np.flatnonzero(worth & np.isfinite(answers.amount)).tolist():
-            entries = slice(tables.indptr[number], tables.indptr[number + 1])
-            cells = tables.indices[entries].astype(np.int64)
-            state.witnesses.remember(requests, number, cells, tables.data[entries])
+        tables = answers.tables
+        useful = np.flatnonzero(worth & np.isfinite(answers.amount))
+        order = useful[np.argsort(answers.row[useful], kind="stable")]
+        for same in np.split(order, np.flatnonzero(np.diff(answers.row[order])) + 1):
+            if len(same):
+                row = int(answers.row[same[0]])
+                entries = slice(tables.indptr[row], tables.indptr[row + 1])
+                cells = tables.indices[entries].astype(np.int64)
+                state.witnesses.remember_all(requests, same, cells, tables.data[entries])
 
     def answers(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Reaches:
         """Deviations that show which requests a pattern meets, remembered or new.
@@ -398,8 +402,8 @@ class Search(driver.Search):
             if each is not None:
                 amount[number] = each.moved
                 rows.put(number, each.cells, each.x)
-        found = sparse.coo_array(fresh.deviations)
-        rows.put_many(left[found.row], found.col.astype(np.int64), found.data)
+        row = np.arange(len(requests))
+        row[left] = len(requests) + fresh.row
         amount[left] = fresh.amount
         limit = np.full(len(requests), np.inf)
         limit[left] = fresh.limit
@@ -408,7 +412,8 @@ class Search(driver.Search):
         proofs = SparseRows(len(requests), self.problem.relation_count)
         proven = sparse.coo_array(fresh.multipliers)
         proofs.put_many(left[proven.row], proven.col.astype(np.int64), proven.data)
-        return Reaches(amount, limit, rows.matrix(), proofs.matrix(), answered)
+        tables = sparse.csr_array(sparse.vstack([rows.matrix(), fresh.tables]))
+        return Reaches(amount, limit, tables, proofs.matrix(), answered, row)
 
     def first_exposed(self, hidden: Booleans) -> tuple[AttackerState, Requests] | None:
         """Some requests that a pattern misses, or None if it is safe.

@@ -79,7 +79,15 @@ class Proof:
 def _suggested(search: Search) -> Deviations:
     """Deviations that the search knows to stay within the best pattern."""
     assert search.best is not None
-    found = {id(each): each for each in search.known if search.best[each.cells].all()}
+    inside: dict[int, bool] = {}
+    found = {}
+    for each in search.known:
+        key = id(each.cells)
+        if key not in inside:
+            inside[key] = bool(search.best[each.cells].all())
+        if inside[key]:
+            # The same deviation may be known for many requests, the other way round for some.
+            found[key, id(each.x)] = each
     shape = (len(found), search.problem.cell_count)
     if not found:
         return sparse.csr_array(shape)

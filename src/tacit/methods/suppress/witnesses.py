@@ -50,18 +50,27 @@ class Witnesses:
             cells: The cells that move.
             x: How far each of them moves.
         """
-        cell, side = int(requests.cells[number]), int(requests.sides[number])
-        moved = side * float(x[cells == cell].sum())
-        target = float(requests.targets[number])
-        if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
-            return False
-        if not self._fits(cells, x) or not _is_within(requests.limited(number), cells, x):
-            return False
-        if not self._adds_up(cells, x):
-            return False
-        self._moving[cell, side, list_of(requests, number)] = Witness(moved, cells, x)
+        return self.remember_all(requests, np.array([number]), cells, x) > 0
+
+    def remember_all(
+        self, requests: Requests, numbers: Integers, cells: Integers, x: Floats
+    ) -> int:
+        """Take note of a deviation for several requests; returns for how many it holds."""
+        if not self._fits(cells, x) or not self._adds_up(cells, x):
+            return 0
+        count = 0
+        for number in numbers.tolist():
+            cell, side = int(requests.cells[number]), int(requests.sides[number])
+            moved = side * float(x[cells == cell].sum())
+            target = float(requests.targets[number])
+            if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
+                continue
+            if not _is_within(requests.limited(number), cells, x):
+                continue
+            self._moving[cell, side, list_of(requests, number)] = Witness(moved, cells, x)
+            count += 1
         self._table = None
-        return True
+        return count
 
     def _adds_up(self, cells: Integers, x: Floats) -> bool:
         """Are all relations met? Written out: this is asked for thousands of deviations."""
@@ -148,9 +157,13 @@ class _Table:
         given = list(moving.values())
         found = [given[number] for number in order.tolist()]
         self._moved = np.array([each.moved for each in found])
-        self._cells = np.concatenate([each.cells for each in found])
+        # One deviation may serve many requests.
+        distinct = {id(each.cells): each.cells for each in found}
+        number_of = {key: number for number, key in enumerate(distinct)}
+        self._row = np.array([number_of[id(each.cells)] for each in found])
+        self._cells = np.concatenate(list(distinct.values()))
         # No witness is empty: the asked cell moves.
-        lengths = [len(each.cells) for each in found]
+        lengths = [len(cells) for cells in distinct.values()]
         self._starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
 
     def _codes(self, cells: Integers, sides: Integers, lists: Integers) -> Integers:
@@ -162,7 +175,7 @@ class _Table:
         lists = np.full(len(requests), -1, np.int64)
         if requests.limits is not None:
             lists = requests.limits.chosen
-        within = np.logical_and.reduceat(hidden[self._cells], self._starts)
+        within = np.logical_and.reduceat(hidden[self._cells], self._starts)[self._row]
         code = self._codes(requests.cells, requests.sides, lists)
         number = np.minimum(np.searchsorted(self._code, code), len(self._code) - 1)
         far = self._moved[number] >= requests.targets * (1 - TOLERANCE)

@@ -76,7 +76,7 @@ def _restore(search: Search, hidden: Booleans, fewer: Booleans) -> bool:
             if not len(missed):
                 return True
             answers = search.answers(search.insiders, missed, hidden)
-            needed = np.unique(answers.deviations.indices)
+            needed = np.unique(answers.tables.indices)
             if fewer[needed].all() or not answers.reached(missed).all():
                 # Time ran out before all was answered.
                 return False

@@ -1,0 +1,353 @@
+"""Deviations in which many cells move at once, each as far as its level asks.
+
+A table that is no network needs a linear program for each level. But one program may ask for many
+levels together: its solution is one deviation of the table, and where only some relations connect
+what moves, it falls apart into deviations of their own. Turned round it serves the other side of
+the same cells, because no cell moves further than it may either way. A few programs show what
+thousands would, and the cheapest of such deviations are a good pattern to suppress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from tacit.attack.engines import FURTHEST
+from tacit.attack.kernels import tie_together
+from tacit.attack.reach import Requests, SparseRows
+from tacit.attack.shrink import Component
+from tacit.clock import check_time
+from tacit.errors import SolverError
+from tacit.problem import Booleans, Floats, Integers
+from tacit.tolerances import FAR_NEARBY, MET, ROUNDING_NOISE
+
+_REWARD = 1e4
+"""What a level that is met is worth, in usual costs of a cell that moves by its level."""
+_DEAREST = 1e3
+"""Costs are cut off here, in the same unit: solvers suffer from large ones."""
+_ROUNDS = 6
+_WORTHWHILE = 0.05
+"""A deviation that meets less than this share of what is asked is the last one."""
+_MANY = 48
+"""For fewer levels it does not pay to look for deviations in common."""
+_TOGETHER = 64
+"""So many levels are asked for in one program whose deviations are kept: more of them move more
+cells, fewer take more programs."""
+_STANDING = 1e-7
+"""What moves by less than this share of its level stands still."""
+
+
+class JointMoves:
+    """Deviations of some cells of a table.
+
+    Cells whose deviations are multiples of each other share a column, which is counted in units
+    of its level.
+
+    Attributes:
+        cells: The cells that can move, increasing.
+        can: Whether each cell of the table can move as far as its level, both ways.
+        sign: Of each column, whether asked cells rise or fall; what was found best so far.
+    """
+
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        up: Floats,
+        down: Floats,
+        level: Floats,
+        solver: Callable[..., Any],
+        *,
+        seed: int = 1,
+    ):
+        """Prepare the model.
+
+        Args:
+            A: The relations.
+            up: How far each cell can rise.
+            down: How far each cell can fall.
+            level: How far each cell is to move; 0 for cells that are never asked.
+            solver: Makes linear solvers.
+            seed: For the first signs.
+        """
+        count = A.shape[1]
+        capacity = np.minimum(up, down)
+        inside = np.flatnonzero(capacity > 0)
+        A = sparse.csr_array(A[:, inside])
+        A = sparse.csr_array(A[np.diff(A.indptr) > 0])
+        lead, ratio = tie_together(A.indptr, A.indices, A.data, len(inside))
+        moving = np.flatnonzero(lead >= 0)
+        leads, column = np.unique(lead[moving], return_inverse=True)
+        self.cells = inside[moving]
+        self._count, self._columns = count, len(leads)
+        self._column = np.full(count, -1, np.int64)
+        self._column[self.cells] = column
+        self._ratio = np.zeros(count)
+        self._ratio[self.cells] = ratio[moving]
+        self._A = A
+        self._in_A = np.full(count, -1, np.int64)
+        self._in_A[inside] = np.arange(len(inside))
+        size = np.abs(ratio[moving])
+        most, need = np.full(len(leads), np.inf), np.zeros(len(leads))
+        np.minimum.at(most, column, capacity[self.cells] / size)
+        np.maximum.at(need, column, level[self.cells] / size)
+        self._unit = self._units(most, need)
+        self._most = np.minimum(most / self._unit, FAR_NEARBY)
+        self.can = np.zeros(count, bool)
+        self.can[self.cells] = (need <= most * (1 + MET))[column]
+        self._need = need / self._unit
+        tied = sparse.csr_array(
+            (ratio[moving] * self._unit[column], (moving, column)), shape=(len(inside), len(leads))
+        )
+        self._rows = self._scaled(sparse.csr_array(A @ tied))
+        self._solver = solver
+        self._rng = np.random.default_rng(seed)
+        self.sign = self._rng.choice([-1.0, 1.0], len(leads))
+
+    @staticmethod
+    def _units(most: Floats, need: Floats) -> Floats:
+        """What each column is counted in: its level, or something of the usual size."""
+        asked = need > 0
+        usual = float(np.median(need[asked])) if asked.any() else 1.0
+        unit = np.where(asked, need, np.minimum(most, usual))
+        return np.where((unit > 0) & np.isfinite(unit), unit, 1.0)
+
+    @staticmethod
+    def _scaled(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
+        """Relations without rounding and without empty ones, their largest coefficient 1."""
+        rows.data[np.abs(rows.data) < ROUNDING_NOISE * np.abs(rows.data).max(initial=0.0)] = 0.0
+        rows.eliminate_zeros()
+        rows = sparse.csr_array(rows[np.diff(rows.indptr) > 0])
+        if not rows.nnz:
+            return rows
+        largest = np.maximum.reduceat(np.abs(rows.data), rows.indptr[:-1])
+        return sparse.csr_array(sparse.diags_array(1.0 / largest) @ rows)
+
+    def columns(self, cells: Integers) -> Integers:
+        """The columns of some cells that can move."""
+        columns = np.unique(self._column[cells])
+        return columns[columns >= 0]
+
+    def price(self, cost: Floats) -> Floats:
+        """What each column costs that moves by its unit, from what each cell costs that moves."""
+        column = self._column[self.cells]
+        return np.asarray(
+            np.bincount(column, cost[self.cells], minlength=self._columns), np.float64
+        )
+
+    def solve(self, asked: Integers, price: Floats | None = None) -> Floats | None:
+        """How far columns move, in their units, so that as many asked ones as possible move by 1.
+
+        None if the solver gives up.
+
+        Args:
+            asked: Columns, which move as their signs say.
+            price: What each column costs per unit; by default nothing.
+        """
+        count, k = self._columns, len(asked)
+        # t <= sign * z, and t is worth something as long as it is no more than the level.
+        toward = sparse.csr_array((-self.sign[asked], (np.arange(k), asked)), shape=(k, count))
+        moves, towards = self._rows, toward
+        lower, upper, cost = -self._most, self._most, np.zeros(count)
+        if price is not None:
+            # Up and down are columns of their own, which cost the same.
+            moves = sparse.hstack([moves, -moves])
+            towards = sparse.hstack([toward, -toward])
+            lower, upper = np.zeros(2 * count), np.tile(self._most, 2)
+            cost = np.tile(np.minimum(price, _DEAREST), 2)
+        height = moves.shape[0]
+        nothing = sparse.csr_array((height, k))
+        model = self._solver(
+            sparse.csr_array(
+                sparse.vstack(
+                    [
+                        sparse.hstack([moves, nothing]),
+                        sparse.hstack([towards, sparse.eye_array(k)]),
+                    ]
+                )
+            ),
+            row_lower=np.concatenate([np.zeros(height), np.full(k, -np.inf)]),
+            row_upper=np.zeros(height + k),
+            lower=np.concatenate([lower, np.full(k, -FAR_NEARBY)]),
+            upper=np.concatenate([upper, self._need[asked]]),
+            cost=np.concatenate([cost, np.full(k, -1.0 if price is None else -_REWARD)]),
+        )
+        if price is None:
+            model.set_option("presolve", "on")
+        try:
+            solution = model.solve(cold=True, strategy="dual")
+        except SolverError:
+            return None
+        if solution.status != "optimal" or not np.isfinite(solution.x).all():
+            return None
+        z = np.asarray(solution.x[:count], np.float64)
+        if price is not None:
+            z = z - solution.x[count : 2 * count]
+        return np.where(np.abs(z) < _STANDING, 0.0, z)
+
+    def possible(self, asked: Integers, rounds: int = _ROUNDS) -> Integers:
+        """Those of some columns that are seen to reach their level; signs are set by the way.
+
+        Args:
+            asked: The columns.
+            rounds: So many deviations at most are looked at.
+        """
+        left = asked
+        for _ in range(rounds):
+            if not len(left):
+                break
+            z = self.solve(left)
+            if z is None:
+                break
+            met = self.met(left, z)
+            self.turn(z, left)
+            # What was met keeps its sign from now on.
+            self.sign[left[met]] = np.sign(z[left[met]])
+            if met.sum() < _WORTHWHILE * len(left):
+                left = left[~met]
+                break
+            left = left[~met]
+        return np.setdiff1d(asked, left)
+
+    @property
+    def least(self) -> Floats:
+        """The price at which little moves: cells with little capacity are left alone."""
+        return 1.0 / np.clip(self._most, 1e-3, 1.0)
+
+    def met(self, asked: Integers, z: Floats) -> Booleans:
+        """Which of the asked columns move as far as they are to."""
+        return np.asarray(np.abs(z[asked]) >= self._need[asked] * (1 - MET))
+
+    def turn(self, z: Floats, asked: Integers) -> None:
+        """Take the signs of a deviation; those of asked columns that miss their level at random."""
+        self.sign = np.where(z != 0, np.sign(z), self.sign)
+        missed = asked[~self.met(asked, z)]
+        self.sign[missed] = self._rng.choice([-1.0, 1.0], len(missed))
+
+    def deviation(self, z: Floats) -> Floats:
+        """How far each cell of the table moves."""
+        x = np.zeros(self._count)
+        column = self._column[self.cells]
+        x[self.cells] = (z * self._unit)[column] * self._ratio[self.cells]
+        return x
+
+    def apart(self, z: Floats) -> sparse.csr_array[Any, Any]:
+        """The deviations of the table into which one falls, one per row."""
+        x = self.deviation(z)
+        cells = np.flatnonzero(x)
+        if not len(cells):
+            return sparse.csr_array((0, self._count))
+        touched = sparse.csc_array(self._A[:, self._in_A[cells]])
+        rows = touched.shape[0]
+        # Cells and relations as nodes of one graph.
+        cell = np.repeat(np.arange(len(cells)), np.diff(touched.indptr))
+        size = rows + len(cells)
+        graph = sparse.csr_array(
+            (np.ones(len(cell), np.int8), (touched.indices, rows + cell)), shape=(size, size)
+        )
+        _, label = csgraph.connected_components(graph, directed=False)
+        _, part = np.unique(label[rows:], return_inverse=True)
+        return sparse.csr_array((x[cells], (part, cells)), shape=(int(part.max()) + 1, self._count))
+
+
+@dataclass(frozen=True, eq=False)
+class JointAnswers:
+    """Requests that are answered by deviations in common.
+
+    Attributes:
+        requests: The answered requests.
+        row: The deviation that answers each.
+        amount: How far its cell moves there.
+        deviations: The deviations: cells of the table, and how far each moves.
+    """
+
+    requests: Integers
+    row: Integers
+    amount: Floats
+    deviations: list[tuple[Integers, Floats]]
+
+    @classmethod
+    def none(cls) -> JointAnswers:
+        """No request is answered."""
+        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), [])
+
+    @classmethod
+    def joined(cls, parts: Sequence[JointAnswers]) -> JointAnswers:
+        """Several answers as one."""
+        before = np.cumsum([0, *(len(part.deviations) for part in parts)])[:-1].tolist()
+        return cls(
+            np.concatenate([part.requests for part in parts]),
+            np.concatenate([part.row + first for part, first in zip(parts, before, strict=True)]),
+            np.concatenate([part.amount for part in parts]),
+            [each for part in parts for each in part.deviations],
+        )
+
+    def tables(self, cell_count: int) -> sparse.csr_array[Any, Any]:
+        """The deviations, one per row."""
+        rows = SparseRows(len(self.deviations), cell_count)
+        for number, (cells, x) in enumerate(self.deviations):
+            rows.put(number, cells, x)
+        return rows.matrix()
+
+
+def reach_jointly(
+    component: Component, requests: Requests, asked: Integers, solver: Callable[..., Any]
+) -> JointAnswers:
+    """Answer requests about one component as far as deviations in common do.
+
+    Args:
+        component: The cells, their relations and how far they can move.
+        requests: What is asked of all components.
+        asked: Which of the requests are about this one.
+        solver: Makes linear solvers.
+    """
+    if requests.own is not None:
+        return JointAnswers.none()
+    asked = asked[np.isfinite(requests.targets[asked])]
+    if requests.limits is not None:
+        asked = asked[requests.limits.chosen[asked] < 0]
+    place = np.searchsorted(component.cells, requests.cells[asked])
+    level = np.zeros(len(component.cells))
+    np.maximum.at(level, place, requests.targets[asked])
+    if np.count_nonzero(level) < _MANY:
+        return JointAnswers.none()
+    moves = JointMoves(component.A, component.up, component.down, level, solver)
+    cells = np.flatnonzero((level > 0) & moves.can)
+    columns = moves.possible(moves.columns(cells))
+    rows: list[tuple[Integers, Floats]] = []
+    # For each cell a row in which it rises as far as its level; turned round it falls in the next.
+    of_cell = np.full(len(component.cells), -1, np.int64)
+    moved = np.zeros(len(component.cells))
+    for start in range(0, len(columns), _TOGETHER):
+        check_time()
+        z = moves.solve(columns[start : start + _TOGETHER], moves.least)
+        if z is None:
+            continue
+        parts = moves.apart(z)
+        for number in range(parts.shape[0]):
+            entries = slice(parts.indptr[number], parts.indptr[number + 1])
+            inside, x = parts.indices[entries].astype(np.int64), parts.data[entries]
+            met = (of_cell[inside] < 0) & (np.abs(x) >= level[inside]) & (level[inside] > 0)
+            # Where others move very much further, rounding leaves little to rely on.
+            met &= np.abs(x) * FURTHEST >= np.abs(x).max()
+            if met.any() and _holds(component, inside, x):
+                moved[inside[met]] = np.abs(x[met])
+                of_cell[inside[met]] = len(rows) + (x[met] < 0)
+                rows += [(component.cells[inside], x), (component.cells[inside], -x)]
+    answered = of_cell[place] >= 0
+    chosen = place[answered]
+    falls = requests.sides[asked[answered]] < 0
+    return JointAnswers(asked[answered], of_cell[chosen] ^ falls, moved[chosen], rows)
+
+
+def _holds(component: Component, cells: Integers, x: Floats) -> bool:
+    """Does a deviation meet all relations and bounds, either way round?"""
+    capacity = np.minimum(component.up[cells], component.down[cells])
+    if (np.abs(x) > capacity * (1 + MET)).any():
+        return False
+    part = sparse.csr_array(component.A[:, cells])
+    return bool((np.abs(part @ x) <= MET * (abs(part) @ np.abs(x))).all())
