@@ -24,7 +24,7 @@ from tacit.attack.shrink import Component
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import FAR_NEARBY, MET, ROUNDING_NOISE
+from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, ROUNDING_NOISE
 
 _REWARD = 1e4
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
@@ -38,6 +38,11 @@ _MANY = 48
 _TOGETHER = 64
 """So many levels are asked for in one program whose deviations are kept: more of them move more
 cells, fewer take more programs."""
+_FEWER = 8
+"""So many of those that are left."""
+_EXACT = EVIDENCE / 40
+"""What a deviation may miss relations by in all, as a share of what it shows, to be evidence."""
+_ROUNDING = np.finfo(float).eps / 2
 _STANDING = 1e-7
 """What moves by less than this share of its level stands still."""
 
@@ -50,7 +55,9 @@ class JointMoves:
 
     Attributes:
         cells: The cells that can move, increasing.
-        can: Whether each cell of the table can move as far as its level, both ways.
+        can_rise: Whether each cell of the table may rise as far as its level, for all that it and
+            the cells tied to it may do.
+        can_fall: The same for falling.
         sign: Of each column, whether asked cells rise or fall; what was found best so far.
     """
 
@@ -62,6 +69,7 @@ class JointMoves:
         level: Floats,
         solver: Callable[..., Any],
         *,
+        either_way: bool = True,
         seed: int = 1,
     ):
         """Prepare the model.
@@ -72,11 +80,14 @@ class JointMoves:
             down: How far each cell can fall.
             level: How far each cell is to move; 0 for cells that are never asked.
             solver: Makes linear solvers.
+            either_way: Move no cell further than it may in the other direction, so that what is
+                found can be turned round.
             seed: For the first signs.
         """
         count = A.shape[1]
-        capacity = np.minimum(up, down)
-        inside = np.flatnonzero(capacity > 0)
+        if either_way:
+            up = down = np.minimum(up, down)
+        inside = np.flatnonzero((up > 0) | (down > 0))
         A = sparse.csr_array(A[:, inside])
         A = sparse.csr_array(A[np.diff(A.indptr) > 0])
         lead, ratio = tie_together(A.indptr, A.indices, A.data, len(inside))
@@ -91,15 +102,24 @@ class JointMoves:
         self._A = A
         self._in_A = np.full(count, -1, np.int64)
         self._in_A[inside] = np.arange(len(inside))
-        size = np.abs(ratio[moving])
-        most, need = np.full(len(leads), np.inf), np.zeros(len(leads))
-        np.minimum.at(most, column, capacity[self.cells] / size)
+        size, turned = np.abs(ratio[moving]), ratio[moving] < 0
+        rise, fall, need = (
+            np.full(len(leads), np.inf),
+            np.full(len(leads), np.inf),
+            np.zeros(len(leads)),
+        )
+        np.minimum.at(rise, column, np.where(turned, down[self.cells], up[self.cells]) / size)
+        np.minimum.at(fall, column, np.where(turned, up[self.cells], down[self.cells]) / size)
         np.maximum.at(need, column, level[self.cells] / size)
-        self._unit = self._units(most, need)
-        self._most = np.minimum(most / self._unit, FAR_NEARBY)
-        self.can = np.zeros(count, bool)
-        self.can[self.cells] = (need <= most * (1 + MET))[column]
+        self._unit = self._units(np.maximum(rise, fall), need)
+        self._rise = np.minimum(rise / self._unit, FAR_NEARBY)
+        self._fall = np.minimum(fall / self._unit, FAR_NEARBY)
         self._need = need / self._unit
+        enough = self._need * (1 - MET)
+        self.can_rise, self.can_fall = np.zeros(count, bool), np.zeros(count, bool)
+        rises, falls = (self._rise >= enough)[column], (self._fall >= enough)[column]
+        self.can_rise[self.cells] = np.where(turned, falls, rises)
+        self.can_fall[self.cells] = np.where(turned, rises, falls)
         tied = sparse.csr_array(
             (ratio[moving] * self._unit[column], (moving, column)), shape=(len(inside), len(leads))
         )
@@ -133,11 +153,21 @@ class JointMoves:
         return columns[columns >= 0]
 
     def price(self, cost: Floats) -> Floats:
-        """What each column costs that moves by its unit, from what each cell costs that moves."""
+        """What columns cost that move by their unit, either way, from what each cell costs."""
         column = self._column[self.cells]
-        return np.asarray(
-            np.bincount(column, cost[self.cells], minlength=self._columns), np.float64
-        )
+        total = np.bincount(column, cost[self.cells], minlength=self._columns)
+        return np.tile(total.astype(np.float64), 2)
+
+    def towards(self, cells: Integers, side: int) -> Integers:
+        """Set signs such that cells move to a side; returns those of their columns that can.
+
+        Of cells in one column that would have it move both ways, the first has its will.
+        """
+        can = self.can_rise if side > 0 else self.can_fall
+        cells = cells[can[cells]]
+        columns, first = np.unique(self._column[cells], return_index=True)
+        self.sign[columns] = side * np.sign(self._ratio[cells[first]])
+        return columns
 
     def solve(self, asked: Integers, price: Floats | None = None) -> Floats | None:
         """How far columns move, in their units, so that as many asked ones as possible move by 1.
@@ -146,19 +176,20 @@ class JointMoves:
 
         Args:
             asked: Columns, which move as their signs say.
-            price: What each column costs per unit; by default nothing.
+            price: What each column costs per unit that it rises, then that it falls; by default
+                nothing.
         """
         count, k = self._columns, len(asked)
         # t <= sign * z, and t is worth something as long as it is no more than the level.
         toward = sparse.csr_array((-self.sign[asked], (np.arange(k), asked)), shape=(k, count))
         moves, towards = self._rows, toward
-        lower, upper, cost = -self._most, self._most, np.zeros(count)
+        lower, upper, cost = -self._fall, self._rise, np.zeros(count)
         if price is not None:
             # Up and down are columns of their own, which cost the same.
             moves = sparse.hstack([moves, -moves])
             towards = sparse.hstack([toward, -toward])
-            lower, upper = np.zeros(2 * count), np.tile(self._most, 2)
-            cost = np.tile(np.minimum(price, _DEAREST), 2)
+            lower, upper = np.zeros(2 * count), np.concatenate([self._rise, self._fall])
+            cost = np.minimum(price, _DEAREST)
         height = moves.shape[0]
         nothing = sparse.csr_array((height, k))
         model = self._solver(
@@ -189,43 +220,43 @@ class JointMoves:
             z = z - solution.x[count : 2 * count]
         return np.where(np.abs(z) < _STANDING, 0.0, z)
 
-    def possible(self, asked: Integers, rounds: int = _ROUNDS) -> Integers:
-        """Those of some columns that are seen to reach their level; signs are set by the way.
+    def possible(self, asked: Integers, *, either_way: bool = True) -> Integers:
+        """Those of some columns that are seen to reach their level.
 
         Args:
             asked: The columns.
-            rounds: So many deviations at most are looked at.
+            either_way: Whether it does not matter which way they move: signs are set so that as
+                many as possible reach their level together.
         """
         left = asked
-        for _ in range(rounds):
+        for _ in range(_ROUNDS):
             if not len(left):
                 break
             z = self.solve(left)
             if z is None:
                 break
             met = self.met(left, z)
-            self.turn(z, left)
-            # What was met keeps its sign from now on.
-            self.sign[left[met]] = np.sign(z[left[met]])
-            if met.sum() < _WORTHWHILE * len(left):
-                left = left[~met]
-                break
+            if either_way:
+                self.turn(z, left)
+            count = len(left)
             left = left[~met]
+            if met.sum() < _WORTHWHILE * count:
+                break
         return np.setdiff1d(asked, left)
 
     @property
     def least(self) -> Floats:
         """The price at which little moves: cells with little capacity are left alone."""
-        return 1.0 / np.clip(self._most, 1e-3, 1.0)
+        return np.asarray(1.0 / np.clip(np.concatenate([self._rise, self._fall]), 1e-3, 1.0))
 
     def met(self, asked: Integers, z: Floats) -> Booleans:
         """Which of the asked columns move as far as they are to."""
-        return np.asarray(np.abs(z[asked]) >= self._need[asked] * (1 - MET))
+        return np.asarray(self.sign[asked] * z[asked] >= self._need[asked] * (1 - MET))
 
     def turn(self, z: Floats, asked: Integers) -> None:
         """Take the signs of a deviation; those of asked columns that miss their level at random."""
+        missed = asked[np.abs(z[asked]) < self._need[asked] * (1 - MET)]
         self.sign = np.where(z != 0, np.sign(z), self.sign)
-        missed = asked[~self.met(asked, z)]
         self.sign[missed] = self._rng.choice([-1.0, 1.0], len(missed))
 
     def deviation(self, z: Floats) -> Floats:
@@ -315,38 +346,109 @@ def reach_jointly(
     np.maximum.at(level, place, requests.targets[asked])
     if np.count_nonzero(level) < _MANY:
         return JointAnswers.none()
-    moves = JointMoves(component.A, component.up, component.down, level, solver)
-    cells = np.flatnonzero((level > 0) & moves.can)
-    columns = moves.possible(moves.columns(cells))
-    rows: list[tuple[Integers, Floats]] = []
-    # For each cell a row in which it rises as far as its level; turned round it falls in the next.
-    of_cell = np.full(len(component.cells), -1, np.int64)
-    moved = np.zeros(len(component.cells))
-    for start in range(0, len(columns), _TOGETHER):
-        check_time()
-        z = moves.solve(columns[start : start + _TOGETHER], moves.least)
-        if z is None:
-            continue
-        parts = moves.apart(z)
-        for number in range(parts.shape[0]):
-            entries = slice(parts.indptr[number], parts.indptr[number + 1])
-            inside, x = parts.indices[entries].astype(np.int64), parts.data[entries]
-            met = (of_cell[inside] < 0) & (np.abs(x) >= level[inside]) & (level[inside] > 0)
-            # Where others move very much further, rounding leaves little to rely on.
-            met &= np.abs(x) * FURTHEST >= np.abs(x).max()
-            if met.any() and _holds(component, inside, x):
-                moved[inside[met]] = np.abs(x[met])
-                of_cell[inside[met]] = len(rows) + (x[met] < 0)
-                rows += [(component.cells[inside], x), (component.cells[inside], -x)]
-    answered = of_cell[place] >= 0
-    chosen = place[answered]
-    falls = requests.sides[asked[answered]] < 0
-    return JointAnswers(asked[answered], of_cell[chosen] ^ falls, moved[chosen], rows)
+    finder = _Finder(component, level, solver)
+    finder.either_way()
+    for side in (1, -1):
+        finder.one_way(side, np.unique(place[requests.sides[asked] == side]))
+    row = np.where(requests.sides[asked] > 0, finder.rises[place], finder.falls[place])
+    answered = row >= 0
+    return JointAnswers(
+        asked[answered],
+        row[answered],
+        finder.moved(place[answered], requests.sides[asked[answered]]),
+        [(component.cells[inside], x) for inside, x in finder.rows],
+    )
+
+
+class _Finder:
+    """Looks for deviations in common, and keeps those that hold.
+
+    Attributes:
+        rows: The deviations: cells of the component, and how far each moves.
+        rises: For each cell a row in which it rises as far as its level; -1 if none is known.
+        falls: The same for falling.
+    """
+
+    def __init__(self, component: Component, level: Floats, solver: Callable[..., Any]):
+        self._component, self._level, self._solver = component, level, solver
+        self.rows: list[tuple[Integers, Floats]] = []
+        self.rises = np.full(len(level), -1, np.int64)
+        self.falls = np.full(len(level), -1, np.int64)
+        self._up, self._down = np.zeros(len(level)), np.zeros(len(level))
+        A = component.A
+        self._terms = np.asarray(abs(A).sign().T @ np.diff(A.indptr).astype(np.float64))
+
+    def moved(self, cells: Integers, sides: Integers) -> Floats:
+        """How far cells move in their rows."""
+        return np.where(sides > 0, self._up[cells], self._down[cells])
+
+    def either_way(self) -> None:
+        """Deviations that can be turned round: one does for both sides of a cell."""
+        component = self._component
+        moves = JointMoves(component.A, component.up, component.down, self._level, self._solver)
+        cells = np.flatnonzero((self._level > 0) & moves.can_rise)
+        columns = moves.possible(moves.columns(cells))
+        self._in_turn(moves, columns, _TOGETHER, turned=True)
+
+    def one_way(self, side: int, cells: Integers) -> None:
+        """Deviations for what is left of one side: first together, then one by one."""
+        component = self._component
+        known = self.rises if side > 0 else self.falls
+        cells = cells[(known[cells] < 0) & (self._level[cells] > 0)]
+        if not len(cells):
+            return
+        moves = JointMoves(
+            component.A,
+            component.up,
+            component.down,
+            self._level,
+            self._solver,
+            either_way=False,
+        )
+        columns = moves.possible(moves.towards(cells, side), either_way=False)
+        self._in_turn(moves, columns, _TOGETHER, turned=False)
+        for size in (_FEWER, 1):
+            left = moves.towards(cells[known[cells] < 0], side)
+            self._in_turn(moves, left, size, turned=False)
+
+    def _in_turn(
+        self, moves: JointMoves, columns: Integers, together: int, *, turned: bool
+    ) -> None:
+        """Ask for some columns at a time, and keep what moves."""
+        for start in range(0, len(columns), together):
+            check_time()
+            z = moves.solve(columns[start : start + together], moves.least)
+            if z is None:
+                continue
+            parts = moves.apart(z)
+            for number in range(parts.shape[0]):
+                entries = slice(parts.indptr[number], parts.indptr[number + 1])
+                cells, x = parts.indices[entries].astype(np.int64), parts.data[entries]
+                for factor in (1.0, -1.0) if turned else (1.0,):
+                    self._keep(cells, factor * x)
+
+    def _keep(self, cells: Integers, x: Floats) -> None:
+        """Keep a deviation if it shows something new."""
+        level, size = self._level[cells], np.abs(x)
+        known = np.where(x > 0, self.rises[cells], self.falls[cells])
+        met = (known < 0) & (size >= level) & (level > 0)
+        if not met.any() or not _holds(self._component, cells, x):
+            return
+        # Where others move very much further, rounding leaves little to rely on.
+        part = sparse.csr_array(self._component.A[:, cells])
+        missed = np.abs(part @ x).sum() + _ROUNDING * float(self._terms[cells] @ size)
+        met &= (size * FURTHEST >= size.max()) & (size * _EXACT >= missed)
+        if not met.any():
+            return
+        up, down = met & (x > 0), met & (x < 0)
+        self.rises[cells[up]], self.falls[cells[down]] = len(self.rows), len(self.rows)
+        self._up[cells[up]], self._down[cells[down]] = size[up], size[down]
+        self.rows.append((cells, x))
 
 
 def _holds(component: Component, cells: Integers, x: Floats) -> bool:
-    """Does a deviation meet all relations and bounds, either way round?"""
-    capacity = np.minimum(component.up[cells], component.down[cells])
+    """Does a deviation meet all relations and bounds?"""
+    capacity = np.where(x > 0, component.up[cells], component.down[cells])
     if (np.abs(x) > capacity * (1 + MET)).any():
         return False
     part = sparse.csr_array(component.A[:, cells])
