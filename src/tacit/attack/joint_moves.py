@@ -26,9 +26,9 @@ from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, ROUNDING_NOISE
 
-_REWARD = 1e4
+_REWARD = 1e5
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
-_DEAREST = 1e3
+_DEAREST = 1e4
 """Costs are cut off here, in the same unit: solvers suffer from large ones."""
 _ROUNDS = 6
 _WORTHWHILE = 0.05
@@ -103,11 +103,8 @@ class JointMoves:
         self._in_A = np.full(count, -1, np.int64)
         self._in_A[inside] = np.arange(len(inside))
         size, turned = np.abs(ratio[moving]), ratio[moving] < 0
-        rise, fall, need = (
-            np.full(len(leads), np.inf),
-            np.full(len(leads), np.inf),
-            np.zeros(len(leads)),
-        )
+        rise, fall = np.full((2, len(leads)), np.inf)
+        need = np.zeros(len(leads))
         np.minimum.at(rise, column, np.where(turned, down[self.cells], up[self.cells]) / size)
         np.minimum.at(fall, column, np.where(turned, up[self.cells], down[self.cells]) / size)
         np.maximum.at(need, column, level[self.cells] / size)
@@ -151,6 +148,10 @@ class JointMoves:
         """The columns of some cells that can move."""
         columns = np.unique(self._column[cells])
         return columns[columns >= 0]
+
+    def columns_of(self, cells: Integers) -> Integers:
+        """The column of each of some cells, -1 where it cannot move."""
+        return self._column[cells]
 
     def price(self, cost: Floats) -> Floats:
         """What columns cost that move by their unit, either way, from what each cell costs."""
@@ -235,7 +236,7 @@ class JointMoves:
             z = self.solve(left)
             if z is None:
                 break
-            met = self.met(left, z)
+            met = self.met_either_way(left, z) if either_way else self.met(left, z)
             if either_way:
                 self.turn(z, left)
             count = len(left)
@@ -253,9 +254,13 @@ class JointMoves:
         """Which of the asked columns move as far as they are to."""
         return np.asarray(self.sign[asked] * z[asked] >= self._need[asked] * (1 - MET))
 
+    def met_either_way(self, asked: Integers, z: Floats) -> Booleans:
+        """Which of the asked columns move as far as they are to, whichever way."""
+        return np.asarray(np.abs(z[asked]) >= self._need[asked] * (1 - MET))
+
     def turn(self, z: Floats, asked: Integers) -> None:
         """Take the signs of a deviation; those of asked columns that miss their level at random."""
-        missed = asked[np.abs(z[asked]) < self._need[asked] * (1 - MET)]
+        missed = asked[~self.met_either_way(asked, z)]
         self.sign = np.where(z != 0, np.sign(z), self.sign)
         self.sign[missed] = self._rng.choice([-1.0, 1.0], len(missed))
 
