@@ -92,10 +92,10 @@ def protect(
         raise NoReleaseError(_why_none(outcome), outcome, problem)
     known: list[SensitiveSum] = []
     if isinstance(table, Table):
-        if method == "suppress" and not _asks_for_singletons(options) and not attackers:
-            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
+        if _asks_for_singletons(options) or attackers or isinstance(outcome.solution, Values):
+            known = left_known(table, problem, outcome.solution, outcome.left_out)
         else:
-            known = left_known(table, outcome)
+            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
     found = _verified(problem, outcome, attackers, observer, tolerance)
     outcome = replace(outcome, audit=found)
     if not found.safe:
