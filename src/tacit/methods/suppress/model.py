@@ -389,7 +389,7 @@ class Search(driver.Search):
         left = np.array([number for number, each in enumerate(known) if each is None], np.int64)
         rest = requests.take(left)
         fresh = self.attack(state, hidden).reach(
-            self.ask(state, rest, hidden), progress=self._out_of_time
+            self.ask(state, rest, hidden), few_moves=True, progress=self._out_of_time
         )
         self._remember(state, rest, fresh, fresh.reached(rest))
         rows = SparseRows(len(requests), self.problem.cell_count)
