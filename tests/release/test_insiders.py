@@ -13,6 +13,7 @@ from tacit.errors import InputError
 from tacit.release import faced
 from tacit.release.against import insiders_asked_for
 from tacit.table.insiders import Choice
+from tests.rules.sums import two_cells
 from tests.table.firms import two_children
 
 CODES = {"firm": ["big", "small", "other"]}
@@ -131,3 +132,20 @@ def test_nothing_public_tells_who_contributes() -> None:
         assert number.to_bytes(8, "little") not in stored
         assert str(number).encode() not in stored
     assert b"small" not in stored
+
+
+@pytest.mark.parametrize("method", ["suppress", "intervals"])
+def test_attackers_do_not_take_the_place_of_readers(method: str) -> None:
+    """With insiders asked for readers are faced even where nobody is alone, and are told so."""
+    table = two_cells()
+    problem = table.problem("singletons")
+    assert problem.insiders is None
+    cells = tuple(problem.sensitive.tolist())
+    knowing = tacit.Attacker(name="knowing", known=cells, own=frozenset(cells))
+    release = tacit.protect(table, method, attackers=[knowing], time_limit=20)
+    faced_by = [found.attacker.name for found in release.papers.audit.findings]
+    assert faced_by == ["knowing", "external"]
+    assert "reader" in release.guarantee
+    alone = tacit.protect(table, method, attackers=[knowing], insiders="none", time_limit=20)
+    assert [found.attacker.name for found in alone.papers.audit.findings] == ["knowing"]
+    assert "reader" not in alone.guarantee

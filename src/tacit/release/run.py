@@ -56,7 +56,8 @@ def protect(
             `Problem` does as well.
         method: `suppress`, or another one of `tacit.methods.registry.METHODS`.
         attackers: Who attacks; by default a reader who knows nothing more than the
-            publication, the relations and the bounds.
+            publication, the relations and the bounds. Others take the reader's place only with
+            `insiders="none"`: whoever is kept from contributors is kept from readers.
         insiders: Which contributors attack besides, each knowing its own figures: `singletons`,
             who are alone in a cell (the default where the table knows the number of
             contributors); `contributors`, all whom it knows; `none`. A problem brings its own.
@@ -83,7 +84,13 @@ def protect(
     run = chosen.run()
     problem = faced(table, options, insiders, coalition)
     options = with_cells(table, chosen.to_publish(options), chosen.cell_choices)
+    kinds: tuple[Against, ...] = ()
+    if isinstance(table, Table) and not _asks_for_singletons(options):
+        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
     if attackers:
+        # Where contributors are asked for, whether or not there are any, readers are faced, too.
+        if (kinds or problem.insiders is not None) and not any(a.is_reader for a in attackers):
+            attackers = (*attackers, Attacker.external())
         options["attackers"] = attackers
     search = partial(run, observer=observer, tolerance=tolerance)
     clock = Clock(time_limit_of(options))
@@ -108,9 +115,6 @@ def protect(
     papers = WorkingPapers(
         table if isinstance(table, Table) else None, problem, outcome, found, tuple(known)
     )
-    kinds: tuple[Against, ...] = ()
-    if isinstance(table, Table) and not _asks_for_singletons(options):
-        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
     against = asked_for(method, options, attackers, kinds)
     return Release(Published.of(table, outcome, against=against), papers)
 

@@ -185,9 +185,8 @@ class Search(driver.Search):
         """Contributors as attackers, who join the others."""
         if self.problem.insiders is None or not len(self.problem.insiders):
             return None
-        reader = Attacker.external()
-        first = next((each for each in self.states if each.attacker == reader), None)
-        state = InsiderState.of(self.problem, first or self._state_of(reader))
+        first = next((each for each in self.states if each.attacker.is_reader), None)
+        state = InsiderState.of(self.problem, first or self._state_of(Attacker.external()))
         self.states.append(state)
         return state
 
