@@ -24,6 +24,13 @@ def judged(**codes: Any) -> tacit.Table:
     return two_children(**codes).apply(tacit.MinFrequency(3))
 
 
+@pytest.mark.parametrize("choice", ["", [], "singleton"])
+def test_what_is_no_choice_is_refused(choice: Any) -> None:
+    """Nothing but a choice of insiders is taken for one, not even what is empty."""
+    with pytest.raises(InputError, match="insiders"):
+        tacit.protect(judged(**CODES), insiders=choice)
+
+
 def test_the_default_is_singletons() -> None:
     """Where the table counts contributors, those alone in a cell attack."""
     table = judged(**CODES)

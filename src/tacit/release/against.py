@@ -87,9 +87,9 @@ def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Again
     """
     holdings = table.holding_count is not None or table.holdings is not None
     count = table.holding_count if holdings else table.count
-    if choice == "none" or (count is None and choice == "singletons"):
-        return ()
     largest = table.holdings if holdings else table.contributors
+    if choice == "none" or (count is None and largest is None and choice == "singletons"):
+        return ()
     # In all cells, not only those with a single contributor: readers must not learn of those.
     named = largest is not None and _all_named(largest, table)
     kind = Against.SINGLETONS if named else Against.CELL_SINGLETONS

@@ -140,7 +140,9 @@ def faced(
     if _asks_for_singletons(options):
         insiders = "none"
     if isinstance(source, Table):
-        return source.problem(cast("Choice", insiders or "singletons"), coalition)
+        return source.problem(
+            cast("Choice", "singletons" if insiders is None else insiders), coalition
+        )
     if insiders == "none":
         return source.with_insiders(None)
     if insiders is not None or coalition > 1:
@@ -153,7 +155,7 @@ def faced(
 
 def check_insiders(options: Mapping[str, Any], insiders: str | None, coalition: int) -> None:
     """Refuse insiders that there cannot be, whatever the table is; arguments as of `faced`."""
-    check_choice(insiders or "singletons", coalition)
+    check_choice("singletons" if insiders is None else insiders, coalition)
     if coalition > 1 and insiders == "none":
         raise InputError("coalition says how many insiders work together, but insiders is none")
     if _asks_for_singletons(options) and (insiders not in (None, "none") or coalition > 1):
