@@ -126,6 +126,13 @@ def test_publishers_are_told_of_tables_without_names() -> None:
     assert "taken for another" not in rows["attackers"]
 
 
+def test_publishers_are_told_that_all_contributors_were_faced() -> None:
+    """The papers name the kind that was audited: all contributors, not only those alone."""
+    table = two_cells()
+    rows = tacit.protect(table, insiders="contributors", time_limit=20).papers.summary_rows()
+    assert "no contributor can, knowing its own figures" in rows["guarantee"]
+
+
 def test_nothing_public_tells_who_contributes() -> None:
     """Neither a pickle of what is published nor its texts hold codes or internal numbers."""
     table = judged(**CODES)

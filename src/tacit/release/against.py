@@ -107,7 +107,9 @@ def audited(found: Audit) -> tuple[Against, ...]:
     kinds = [_kind(finding.attacker) for finding in found.findings]
     insiders = found.problem.insiders
     if insiders is not None and found.insiders is not None:
-        kinds.append(Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS)
+        kind = Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS
+        singles = np.unique(insiders.insider[insiders.alone])
+        kinds.append(kind if len(singles) == len(insiders) else Against.CONTRIBUTORS)
         kinds += [Against.TOGETHER] * (insiders.coalition > 1)
     return _in_order(kinds)
 
