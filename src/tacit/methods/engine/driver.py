@@ -236,7 +236,7 @@ def protected(
     if hopeless:
         return infeasible(method, options, hopeless)
 
-    attackers = with_reader(problem, attackers)
+    attackers = list(with_reader(problem, attackers))
 
     def prepared() -> Search:
         case = Case.of(problem, attackers, merges=merges, apart=apart, agreeing=agreeing)
