@@ -379,7 +379,7 @@ def test_attackers_are_passed_on() -> None:
     assert "nor any other attacker whom the publisher considered can" in release.guarantee
     assert "neighbour" not in release.summary()
     assert release.papers.summary_rows()["attackers"] == "a reader; the neighbour"
-    only = protect(_table(), attackers=[attacker])
+    only = protect(_table(), attackers=[attacker], insiders="none")
     assert only.guarantee.startswith("No attacker whom the publisher considered can deduce any")
 
 

@@ -4,11 +4,14 @@ Inside `with clock:` every solver call is limited to the time that is left, wher
 `time_left` asks the clocks around the caller. A call that cannot end in time raises `TimeUpError`,
 which the innermost clock that has run out absorbs. So a time limit holds without each loop having
 to pass it on; loops without solver calls ask `time_left` or `check_time` themselves.
+
+While kernels are compiled, once after installation (`tacit.compiling`), no clock runs.
 """
 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable
 from contextvars import ContextVar, Token
@@ -16,8 +19,56 @@ from types import TracebackType
 
 from tacit.errors import TacitError
 
-now: Callable[[], float] = time.monotonic
-"""Seconds that only ever grow. Tests replace it by their own."""
+
+class Standstill:
+    """Time that no clock counts, because it is spent once and not on the table at hand.
+
+    Attributes:
+        listeners: Called whenever time comes to a standstill; they return quickly.
+    """
+
+    def __init__(self) -> None:
+        self.listeners: list[Callable[[], None]] = []
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._since = 0.0
+        self._past = 0.0
+
+    def begin(self) -> None:
+        """Stop all clocks; several may do so at the same time, one within the other."""
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.monotonic()
+            self._depth += 1
+        for listener in tuple(self.listeners):
+            listener()
+
+    def end(self) -> None:
+        """Let clocks run again, unless another one holds them."""
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._past += time.monotonic() - self._since
+
+    @property
+    def seconds(self) -> float:
+        """How long clocks have stood still so far."""
+        with self._lock:
+            going_on = time.monotonic() - self._since if self._depth else 0.0
+            return self._past + going_on
+
+
+standstill = Standstill()
+"""The one that all clocks obey."""
+
+
+def running_time() -> float:
+    """Seconds that never decrease, without those at a standstill."""
+    return time.monotonic() - standstill.seconds
+
+
+now: Callable[[], float] = running_time
+"""What clocks count by. Tests replace it by their own."""
 
 
 class TimeUpError(TacitError):

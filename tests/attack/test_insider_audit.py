@@ -16,12 +16,17 @@ from scipy import sparse
 from tacit.attack.audit import Audit, audit
 from tacit.attack.evidence import Evidence, EvidenceError
 from tacit.attack.insider_audit import InsiderAudit
+from tacit.attack.insider_knowledge import InsiderKnowledge
+from tacit.attack.insiders import open_pairs, readers_requests
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.sweep import Attack
 from tacit.errors import InputError
 from tacit.insiders import Insiders, LevelsAgainst
+from tacit.microdata import tabulate
 from tacit.observer import Observer
 from tacit.outcome import Intervals, Values
 from tacit.problem import Problem
+from tacit.rules import PPercent
 from tests.attack.contributors import (
     KINDS,
     RULES,
@@ -544,3 +549,29 @@ def test_knowledge_of_readers_is_not_changed_by_insiders() -> None:
     told = Knowledge.of(problem, [0, 1])
     assert np.array_equal(found.knowledge.up, told.up)
     assert np.array_equal(found.knowledge.down, told.down)
+
+
+def test_rows_that_move_most_cells_are_looked_for_again() -> None:
+    """Of a table that is no network few pairs are asked, though optima move nearly all cells."""
+    generator = np.random.default_rng(3)
+    count = 260
+    records = {
+        **{name: generator.integers(0, 5, count) for name in "rst"},
+        "firm": generator.integers(0, 200, count),
+        "v": generator.integers(1, 100, count),
+    }
+    table = tabulate(records, dict.fromkeys("rst"), "v", contributor="firm").apply(PPercent(10))
+    problem = table.problem("singletons")
+    hidden = np.arange(problem.cell_count) > 0
+    known = InsiderKnowledge(problem)
+    requests = readers_requests(problem)
+    attack = Attack(problem, Knowledge.of(problem, hidden))
+    dense, few = attack.reach(requests), attack.reach(requests, few_moves=True)
+    assert dense.reached(requests).all()
+    assert few.reached(requests).all()
+    assert few.deviations.nnz < dense.deviations.nnz / 10
+    spoilt = len(open_pairs(problem, requests, dense.deviations, known))
+    found = audit(problem, hidden, cells="sensitive", exact=False)
+    found.check()
+    assert found.insiders is not None
+    assert found.insiders.pairs < spoilt / 10

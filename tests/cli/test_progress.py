@@ -7,6 +7,7 @@ import signal
 import pytest
 
 from tacit.cli.progress import LiveLine, PlainLines, Progress
+from tacit.clock import standstill
 
 
 def test_ctrl_c_is_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
@@ -158,3 +159,23 @@ def test_work_that_cannot_stop_gracefully_leaves_ctrl_c_alone(
         "tabulate, 12 s: reading",
         "tabulate, 18 s: reading, 75%",
     ]
+
+
+def test_the_live_line_says_that_kernels_are_compiled(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A task that waits for the compiler says so; logs, and whoever listens later, are spared."""
+    with Progress.on_stderr(time_limit=60.0) as progress:
+        progress.on_start("suppress")
+        standstill.begin()
+        standstill.end()
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with Progress.on_stderr(time_limit=60.0) as progress:
+        progress.on_start("suppress")
+        standstill.begin()
+        standstill.end()
+    assert "compiling, once after installation" in capfd.readouterr().err
+    assert not standstill.listeners

@@ -13,6 +13,7 @@ from tacit.errors import InputError
 from tacit.release import faced
 from tacit.release.against import insiders_asked_for
 from tacit.table.insiders import Choice
+from tests.rules.sums import two_cells
 from tests.table.firms import two_children
 
 CODES = {"firm": ["big", "small", "other"]}
@@ -21,6 +22,13 @@ CODES = {"firm": ["big", "small", "other"]}
 def judged(**codes: Any) -> tacit.Table:
     """Firms of 200 and 3 alone in two children of a parent."""
     return two_children(**codes).apply(tacit.MinFrequency(3))
+
+
+@pytest.mark.parametrize("choice", ["", [], "singleton"])
+def test_what_is_no_choice_is_refused(choice: Any) -> None:
+    """Nothing but a choice of insiders is taken for one, not even what is empty."""
+    with pytest.raises(InputError, match="insiders"):
+        tacit.protect(judged(**CODES), insiders=choice)
 
 
 def test_the_default_is_singletons() -> None:
@@ -118,6 +126,13 @@ def test_publishers_are_told_of_tables_without_names() -> None:
     assert "taken for another" not in rows["attackers"]
 
 
+def test_publishers_are_told_that_all_contributors_were_faced() -> None:
+    """The papers name the kind that was audited: all contributors, not only those alone."""
+    table = two_cells()
+    rows = tacit.protect(table, insiders="contributors", time_limit=20).papers.summary_rows()
+    assert "no contributor can, knowing its own figures" in rows["guarantee"]
+
+
 def test_nothing_public_tells_who_contributes() -> None:
     """Neither a pickle of what is published nor its texts hold codes or internal numbers."""
     table = judged(**CODES)
@@ -131,3 +146,20 @@ def test_nothing_public_tells_who_contributes() -> None:
         assert number.to_bytes(8, "little") not in stored
         assert str(number).encode() not in stored
     assert b"small" not in stored
+
+
+@pytest.mark.parametrize("method", ["suppress", "intervals"])
+def test_attackers_do_not_take_the_place_of_readers(method: str) -> None:
+    """With insiders asked for readers are faced even where nobody is alone, and are told so."""
+    table = two_cells()
+    problem = table.problem("singletons")
+    assert problem.insiders is None
+    cells = tuple(problem.sensitive.tolist())
+    knowing = tacit.Attacker(name="knowing", known=cells, own=frozenset(cells))
+    release = tacit.protect(table, method, attackers=[knowing], time_limit=20)
+    faced_by = [found.attacker.name for found in release.papers.audit.findings]
+    assert faced_by == ["knowing", "external"]
+    assert "reader" in release.guarantee
+    alone = tacit.protect(table, method, attackers=[knowing], insiders="none", time_limit=20)
+    assert [found.attacker.name for found in alone.papers.audit.findings] == ["knowing"]
+    assert "reader" not in alone.guarantee

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tacit.hierarchy import Hierarchy
 from tacit.microdata import tabulate
 from tacit.rules import Dominance, MinFrequency, PPercent
-from tacit.rules.sums import known_sums, sensitive_sums
+from tacit.rules.sums import known_sums, nearly_known_sums, sensitive_sums
 from tacit.table import Table
 from tests.rules.sums import hidden_cells, two_cells
 from tests.table.firms import BY, columns, keys, raw, rows_of_firms
@@ -154,3 +154,25 @@ def test_sums_are_never_taken_for_safer_than_they_are(rows: list[dict[str, Any]]
         if missing > 1e-9 or len(firms) < 3:
             assert numbers in reported
             assert reported[numbers] >= missing - 1e-9
+
+
+def test_long_relations_are_looked_at_without_their_narrowest_cells() -> None:
+    """The sum of ten cells of one firm is found if two others of the relation are narrow."""
+    rows = [(f"p{number:02}", "big", 100.0) for number in range(10)]
+    rows += [(f"p{number:02}", f"s{number}", 1.0) for number in range(10)]
+    rows += [(place, f"{place}{number}", 500.0) for place in "xyz" for number in range(9)]
+    place, firm, value = zip(*rows, strict=True)
+    records = {"r": place, "firm": firm, "v": value}
+    table = tabulate(records, {"r": None}, "v", contributor="firm").apply(PPercent(10))
+    number = {label: cell for cell, label in enumerate(table.codes("r").tolist())}
+    width = np.full(table.cell_count, 3000.0)
+    width[[number["Total"], number["z"]]] = 0.0
+    assert not nearly_known_sums(table, width)
+    width[[number["x"], number["y"]]] = 20.0
+    (found,) = nearly_known_sums(table, width)
+    assert found.cells.tolist() == [number[f"p{place:02}"] for place in range(10)]
+    assert found.is_close
+    width[number["y"]] = 0.0
+    assert len(nearly_known_sums(table, width)) == 1
+    width[number["x"]] = 0.0
+    assert not nearly_known_sums(table, width)

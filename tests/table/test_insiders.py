@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tacit
 from tacit.errors import InputError, TableError
 from tacit.hierarchy import Hierarchy
 from tacit.insiders import Insiders
@@ -457,3 +458,73 @@ def test_frames_and_texts_never_show_who() -> None:
     numbers = [str(number) for number in table.contributors.who.ravel() if number >= 0]
     assert not any(number in shown for number in [*numbers, "small"])
     assert not any("contributor" in name for name in table.to_frame("dict"))
+
+
+def finest(**changes: Any) -> Table:
+    """Two cells of one firm below a total, and three with many firms, without totals."""
+    cells = {
+        "place": ["n1", "n2", "m1", "m2", "m3"],
+        "value": [200, 3, 500, 400, 300],
+        "firms": [1, 1, 9, 8, 7],
+        "first": [200, 3, 90, 80, 70],
+        "second": [np.nan, np.nan, 80, 70, 60],
+        "who": ["Alpha", "Alpha", "B", "C", "D"],
+        "other": ["", "", "C", "D", "E"],
+    }
+    hierarchy = Hierarchy.from_nested({"n": ("n1", "n2"), "m": ("m1", "m2", "m3")})
+    columns: dict[str, Any] = {
+        "count": "firms",
+        "top": ["first", "second"],
+        "top_contributor": ["who", "other"],
+    }
+    return Table.from_frame({**cells, **changes}, {"place": hierarchy}, **columns)
+
+
+def test_totals_of_finest_cells_count_a_contributor_once() -> None:
+    """A total of two cells of one firm has one contributor, who knows it, and can be protected."""
+    table = finest()
+    cell = keys(table).index(("n",))
+    assert table.count is not None
+    assert table.top is not None
+    assert table.count[cell] == 1
+    assert table.top[cell, 0] == 203
+    assert np.isnan(table.top[cell, 1])
+    # Not all contributors of these are listed.
+    assert table.count[[keys(table).index(("m",)), 0]].tolist() == [24, 26]
+    judged = table.apply(PPercent(10))
+    insiders = judged.problem("singletons").insiders
+    assert insiders is not None
+    entry = insiders.cells.tolist().index(cell)
+    assert insiders.alone[entry]
+    assert insiders.own.upper[entry] == 0
+    assert tacit.protect(judged, time_limit=20).papers.audit.safe
+
+
+def test_more_names_than_contributors_are_refused() -> None:
+    """A cell with one contributor cannot have two that are named; the error names neither."""
+    with pytest.raises(TableError, match=r"more contributors are named than counted: \(place=n1\)"):
+        finest(second=[1, np.nan, 80, 70, 60], other=["Zeta", "", "C", "D", "E"])
+
+
+@pytest.mark.parametrize("names", ["contributor", "holding"])
+def test_whoever_contributes_all_is_alone_where_nobody_counts(names: str) -> None:
+    """Without numbers of contributors the largest contribution tells who is alone."""
+    cells = {
+        "place": ["n1", "n2", "m"],
+        "value": [200, 3, 500],
+        "first": [200, 3, 90],
+        "second": [0, 0, 80],
+        "who": ["Alpha", "Beta", "C"],
+        "other": ["", "", "D"],
+    }
+    columns: dict[str, Any] = {"top": ["first", "second"], "top_contributor": ["who", "other"]}
+    if names == "holding":
+        columns = {"holding_top": ["first", "second"], "top_holding": ["who", "other"]}
+    table = Table.from_frame(cells, {"place": None}, **columns)
+    judged = table.apply(PPercent(10, holding=names == "holding"))
+    insiders = judged.problem("singletons").insiders
+    assert insiders is not None
+    assert len(insiders) == 2
+    alone = [judged.labels[cell] for cell in insiders.cells[insiders.alone].tolist()]
+    assert alone == ["place=n1", "place=n2"]
+    assert "alone in a cell" in tacit.protect(judged, time_limit=20).guarantee

@@ -18,7 +18,13 @@ from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_audit import InsiderAudit, audit_insiders
-from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
+from tacit.attack.knowledge import (
+    Attacker,
+    Knowledge,
+    PublishedAs,
+    as_solution,
+    with_reader,
+)
 from tacit.attack.mending import mended
 from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Structure
@@ -366,10 +372,8 @@ def audit(
     hidden = hidden_cells(problem, solution, knowledge)
     chosen = _choose(problem, cells, hidden)
     observer = observer or Observer()
-    attackers = tuple(attackers) or (Attacker.external(),)
     faces_insiders = insiders and problem.insiders is not None
-    if faces_insiders and not any(attacker.is_reader for attacker in attackers):
-        attackers = (*attackers, Attacker.external())
+    attackers = with_reader(problem if insiders else problem.with_insiders(None), attackers)
     if isinstance(solution, Values) and solution.radius is None:
         observer.on_start("audit", total=len(chosen) * len(attackers))
         found_all = tuple(

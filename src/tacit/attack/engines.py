@@ -34,7 +34,7 @@ from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strateg
 SolverFactory = Callable[..., LinearSolver]
 
 _LARGE = 1000
-"""From this number of cells on, deviations in which little moves are looked for first."""
+"""From this number of cells on, deviations in which few cells move are looked for first."""
 FURTHEST = 1000.0
 """A deviation shows nothing of a cell that moves less than other cells do, divided by this."""
 _VAST = 10_000
@@ -156,9 +156,13 @@ class LinearEngine:
             upper=component.up / self._scale,
         )
 
-    def reaches(self, requests: Requests) -> Reaches:
+    def reaches(self, requests: Requests, *, few_moves: bool = False) -> Reaches:
         """Answer all requests, starting from a cold model so that the answers do not depend on
         what was asked before.
+
+        Args:
+            requests: What to find out.
+            few_moves: Look for deviations in which few cells move, however small the table is.
 
         Raises:
             TimeUpError: The clocks around the caller ran out.
@@ -171,7 +175,9 @@ class LinearEngine:
         capacity = requests.capacity(self._component.up, self._component.down)
         everyone = np.arange(n)
         relations = np.arange(self._component.A.shape[0])
-        is_large = n > _LARGE and requests.own is None
+        # An optimum moves nearly all cells, and serves nobody who knows one of them.
+        few_moves |= n > _LARGE or requests.limits is not None
+        few_moves &= requests.own is None
         successes, failures = 0, 0
         cold = True
         for number in range(count):
@@ -184,7 +190,7 @@ class LinearEngine:
             limited = requests.limited(number)
             small: Floats | None = None
             proven: float | None
-            if is_large and target <= own < np.inf and failures <= 5 + successes:
+            if few_moves and target <= own < np.inf and failures <= 5 + successes:
                 small = self._small(cell, side, target, limited)
                 successes, failures = successes + (small is not None), failures + (small is None)
             if small is not None:

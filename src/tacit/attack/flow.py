@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tacit.attack.reach import Limits
+from tacit.compiling import njit
 
 
 @njit(cache=True, nogil=True)

@@ -34,6 +34,9 @@ from tacit.attack.suggestions import Suggestions
 from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Integers, Problem
 
+_SPOILT_FOR = 3
+"""A row of readers that does not do for more insiders than this is looked for again."""
+
 
 @dataclass(frozen=True, eq=False)
 class InsiderAudit:
@@ -210,6 +213,17 @@ def audit_insiders(
     known = InsiderKnowledge(problem)
     nobody = np.full(known.insiders.coalition, -1, np.int64)
 
+    def checked(requests: Requests, reaches: Reaches) -> Reaches:
+        capacities = Capacities.of(
+            problem,
+            knowledge,
+            Attacker.external(),
+            requests.cells,
+            requests.sides,
+            requests.limits,
+        )
+        return mended(problem, capacities, reaches)
+
     def answer(requests: Requests) -> Reaches:
         if should_stop():
             return Reaches.unanswered(len(requests), problem)
@@ -221,24 +235,26 @@ def audit_insiders(
             executor=executor,
             progress=lambda _: should_stop(),
         )
-        capacities = Capacities.of(
-            problem,
-            knowledge,
-            Attacker.external(),
-            requests.cells,
-            requests.sides,
-            requests.limits,
+        return checked(requests, reaches)
+
+    def with_few_moves(requests: Requests) -> Reaches:
+        reaches = attack().reach(
+            requests, executor=executor, few_moves=True, progress=lambda _: should_stop()
         )
-        return mended(problem, capacities, reaches)
+        suggestions.learn(requests, reaches)
+        return checked(requests, reaches)
 
     requests, rows = _rows_of_readers(problem, reader)
-    # Rows that move a cell as far as it goes move many others: shorter ones spoil less.
+    # Rows that move a cell as far as it goes, or most cells at once, spoil more than others need.
     spoilt = open_pairs(problem, requests, rows.deviations, known).requests
-    sides = np.column_stack([spoilt.cells, spoilt.sides])
     asked = np.column_stack([requests.cells, requests.sides])
+    place = match(asked, np.column_stack([spoilt.cells, spoilt.sides]))
+    insiders = np.bincount(place, minlength=len(requests))
     far = rows.amount > requests.targets * (1 + TOLERANCE)
-    short = requests.take(far & (match(sides, asked) >= 0))
-    evidence = Evidence.of(short, answer(short)) if len(short) else Evidence.none(problem)
+    again = requests.take((far & (insiders > 0)) | (insiders > _SPOILT_FOR))
+    evidence = Evidence.none(problem)
+    if len(again) and not should_stop():
+        evidence = Evidence.of(again, with_few_moves(again))
     members = np.tile(nobody, (len(evidence), 1))
 
     requests, rows = _rows_of_readers(problem, reader, evidence, members)

@@ -238,6 +238,21 @@ class Attacker:
         return replace(requests, own=own)
 
 
+def with_reader(problem: Problem, given: Sequence[Attacker]) -> tuple[Attacker, ...]:
+    """Those who attack: by default a reader, who also joins others wherever contributors attack.
+
+    What contributors can deduce is found out from what readers can.
+
+    Args:
+        problem: The true table, with the contributors who attack it.
+        given: Who else attacks.
+    """
+    attackers = tuple(given) or (Attacker.external(),)
+    if problem.insiders is not None and not any(each.is_reader for each in attackers):
+        attackers = (*attackers, Attacker.external())
+    return attackers
+
+
 def attackers_of(
     problem: Problem, singletons: str = "ignore", given: Sequence[Attacker] = ()
 ) -> list[Attacker]:

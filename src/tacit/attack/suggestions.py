@@ -125,7 +125,7 @@ class Suggestions:
         left = np.flatnonzero(shown < 0)
         if len(left) == len(requests):
             answers = attack().reach(requests, **sweep)
-            self._learn(requests, answers)
+            self.learn(requests, answers)
             return answers
         amount = np.zeros(len(requests))
         limit = np.full(len(requests), np.inf)
@@ -146,7 +146,7 @@ class Suggestions:
             if progress is not None:
                 sweep["progress"] = lambda count: progress(count + len(done))
             answers = attack().reach(rest, **sweep)
-            self._learn(rest, answers)
+            self.learn(rest, answers)
             amount[left], limit[left] = answers.amount, answers.limit
             answered[left] = answers.answered
             row[left] = len(used) + answers.row
@@ -162,7 +162,7 @@ class Suggestions:
             row,
         )
 
-    def _learn(self, requests: Requests, answers: Reaches) -> None:
+    def learn(self, requests: Requests, answers: Reaches) -> None:
         """Keep deviations that reach a target: the next attacker is asked much the same."""
         useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
         if useful.any():

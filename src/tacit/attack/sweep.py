@@ -68,6 +68,7 @@ class Attack:
         requests: Requests,
         *,
         executor: Executor | None = None,
+        few_moves: bool = False,
         progress: Callable[[int], bool] | None = None,
     ) -> Reaches:
         """Answer requests about any cells.
@@ -75,6 +76,8 @@ class Attack:
         Args:
             requests: What to find out.
             executor: Runs the chunks; by default they run here, one after the other.
+            few_moves: Look for deviations in which few cells move, so that they also serve
+                attackers who know some cells. Limited requests are always answered that way.
             progress: Told how many requests have just been answered; returns True to stop.
                 What is then still open is marked as not answered, also where time ran out.
 
@@ -103,7 +106,7 @@ class Attack:
         row = np.arange(len(requests))
         row[done] = len(requests) + jointly.row
         chunks = self._chunks(place, requests.cells)
-        answers = self._run(chunks, requests, executor)
+        answers = self._run(chunks, requests, executor, few_moves)
         if progress is not None:
             answers = _in_time(answers)
         for (component, index), answer in zip(chunks, answers, strict=False):
@@ -171,6 +174,7 @@ class Attack:
         chunks: list[tuple[Component, Integers]],
         requests: Requests,
         executor: Executor | None,
+        few_moves: bool,
     ) -> Iterator[Reaches]:
         number = np.full(len(self.shrunk.place), -1, np.int64)
         local = []
@@ -180,7 +184,7 @@ class Attack:
             number[component.cells] = -1
         if executor is not None:
             futures = [
-                executor.submit(solve_chunk, component, part, self._solver)
+                executor.submit(solve_chunk, component, part, self._solver, few_moves)
                 for (component, _), part in zip(chunks, local, strict=True)
             ]
             try:
@@ -197,7 +201,7 @@ class Attack:
                 continue
             if engine is None or engine_of is not component:
                 engine, engine_of = LinearEngine(component, self._solver), component
-            yield engine.reaches(part)
+            yield engine.reaches(part, few_moves=few_moves)
 
     def intervals(
         self, cells: Integers, *, executor: Executor | None = None
@@ -216,8 +220,10 @@ def _in_time(answers: Iterator[Reaches]) -> Iterator[Reaches]:
             check_time()
 
 
-def solve_chunk(component: Component, requests: Requests, solver: SolverFactory) -> Reaches:
+def solve_chunk(
+    component: Component, requests: Requests, solver: SolverFactory, few_moves: bool = False
+) -> Reaches:
     """Answer requests about one component; a pure task for any worker."""
     if component.network is not None:
         return flow_reaches(component, component.network, requests)
-    return LinearEngine(component, solver).reaches(requests)
+    return LinearEngine(component, solver).reaches(requests, few_moves=few_moves)

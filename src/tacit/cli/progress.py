@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from tacit.cli.interrupts import Interrupts
+from tacit.clock import running_time, standstill
 from tacit.observer import Observer
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BEFORE_FORECAST = 2.0
+_COMPILING = "compiling, once after installation"
 _STOPPING = "stopping with what is known so far; press Ctrl-C again to stop at once"
 
 
@@ -61,7 +63,7 @@ class Progress(Observer):
         self,
         display: Display,
         time_limit: float | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = running_time,
         *,
         stops_gracefully: bool = True,
     ):
@@ -93,6 +95,7 @@ class Progress(Observer):
     def __enter__(self) -> Self:
         if self._stops_gracefully:
             self._interrupts.__enter__()
+        standstill.listeners.append(self._stand_still)
         return self
 
     def __exit__(
@@ -101,6 +104,7 @@ class Progress(Observer):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        standstill.listeners.remove(self._stand_still)
         if self._stops_gracefully:
             self._interrupts.__exit__(kind, error, traceback)
         self._display.close()
@@ -125,6 +129,11 @@ class Progress(Observer):
         if self._task is not None:
             self._task.done, self._task.total = done, total
             self._look_again()
+
+    def _stand_still(self) -> None:
+        """Show why nothing happens while kernels are compiled."""
+        if self._task is not None:
+            self._display.show(_COMPILING, None)
 
     def on_bound(self, _seconds: float, bound: float) -> None:
         """Show a better bound."""

@@ -7,9 +7,10 @@ compares its sum with the largest ones so far.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from tacit.compiling import njit
 
 SIZE, WEIGHTED_SIZE, WEIGHTED_SUM, WEIGHTS, RECORDS = range(5)
 """What a cell keeps of the contributor at hand to find its sampling weight."""
@@ -18,7 +19,7 @@ COUNT, WEIGHTED_COUNT, REQUESTED = range(3)
 """What a cell knows of its contributors."""
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def order_by(
     unit: npt.NDArray[np.signedinteger], unit_count: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
@@ -41,7 +42,7 @@ def order_by(
     return order, start[: unit_count + 1]
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def add_contributions(
     first: int,
     last: int,
@@ -188,7 +189,7 @@ def add_contributions(
                     top_asked[c, rank] = r
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _goes_before(x: float, w: float, r: float, y: float, v: float, q: float) -> bool:
     """Larger in size first; equals in an order that does not depend on who came first."""
     if abs(x) != abs(y):

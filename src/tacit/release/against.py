@@ -87,9 +87,9 @@ def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Again
     """
     holdings = table.holding_count is not None or table.holdings is not None
     count = table.holding_count if holdings else table.count
-    if choice == "none" or (count is None and choice == "singletons"):
-        return ()
     largest = table.holdings if holdings else table.contributors
+    if choice == "none" or (count is None and largest is None and choice == "singletons"):
+        return ()
     # In all cells, not only those with a single contributor: readers must not learn of those.
     named = largest is not None and _all_named(largest, table)
     kind = Against.SINGLETONS if named else Against.CELL_SINGLETONS
@@ -107,7 +107,9 @@ def audited(found: Audit) -> tuple[Against, ...]:
     kinds = [_kind(finding.attacker) for finding in found.findings]
     insiders = found.problem.insiders
     if insiders is not None and found.insiders is not None:
-        kinds.append(Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS)
+        kind = Against.SINGLETONS if insiders.are_identified else Against.CELL_SINGLETONS
+        singles = np.unique(insiders.insider[insiders.alone])
+        kinds.append(kind if len(singles) == len(insiders) else Against.CONTRIBUTORS)
         kinds += [Against.TOGETHER] * (insiders.coalition > 1)
     return _in_order(kinds)
 

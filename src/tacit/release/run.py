@@ -56,7 +56,8 @@ def protect(
             `Problem` does as well.
         method: `suppress`, or another one of `tacit.methods.registry.METHODS`.
         attackers: Who attacks; by default a reader who knows nothing more than the
-            publication, the relations and the bounds.
+            publication, the relations and the bounds. Others take the reader's place only with
+            `insiders="none"`: whoever is kept from contributors is kept from readers.
         insiders: Which contributors attack besides, each knowing its own figures: `singletons`,
             who are alone in a cell (the default where the table knows the number of
             contributors); `contributors`, all whom it knows; `none`. A problem brings its own.
@@ -83,7 +84,13 @@ def protect(
     run = chosen.run()
     problem = faced(table, options, insiders, coalition)
     options = with_cells(table, chosen.to_publish(options), chosen.cell_choices)
+    kinds: tuple[Against, ...] = ()
+    if isinstance(table, Table) and not _asks_for_singletons(options):
+        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
     if attackers:
+        # Where contributors are asked for, whether or not there are any, readers are faced, too.
+        if (kinds or problem.insiders is not None) and not any(a.is_reader for a in attackers):
+            attackers = (*attackers, Attacker.external())
         options["attackers"] = attackers
     search = partial(run, observer=observer, tolerance=tolerance)
     clock = Clock(time_limit_of(options))
@@ -92,10 +99,10 @@ def protect(
         raise NoReleaseError(_why_none(outcome), outcome, problem)
     known: list[SensitiveSum] = []
     if isinstance(table, Table):
-        if method == "suppress" and not _asks_for_singletons(options) and not attackers:
-            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
+        if _asks_for_singletons(options) or attackers or isinstance(outcome.solution, Values):
+            known = left_known(table, problem, outcome.solution, outcome.left_out)
         else:
-            known = left_known(table, outcome)
+            outcome, known = protect_sums(search, table, problem, outcome, options, clock)
     found = _verified(problem, outcome, attackers, observer, tolerance)
     outcome = replace(outcome, audit=found)
     if not found.safe:
@@ -108,9 +115,6 @@ def protect(
     papers = WorkingPapers(
         table if isinstance(table, Table) else None, problem, outcome, found, tuple(known)
     )
-    kinds: tuple[Against, ...] = ()
-    if isinstance(table, Table) and not _asks_for_singletons(options):
-        kinds = insiders_asked_for(table, insiders or "singletons", coalition)
     against = asked_for(method, options, attackers, kinds)
     return Release(Published.of(table, outcome, against=against), papers)
 
@@ -136,7 +140,9 @@ def faced(
     if _asks_for_singletons(options):
         insiders = "none"
     if isinstance(source, Table):
-        return source.problem(cast("Choice", insiders or "singletons"), coalition)
+        return source.problem(
+            cast("Choice", "singletons" if insiders is None else insiders), coalition
+        )
     if insiders == "none":
         return source.with_insiders(None)
     if insiders is not None or coalition > 1:
@@ -149,7 +155,7 @@ def faced(
 
 def check_insiders(options: Mapping[str, Any], insiders: str | None, coalition: int) -> None:
     """Refuse insiders that there cannot be, whatever the table is; arguments as of `faced`."""
-    check_choice(insiders or "singletons", coalition)
+    check_choice("singletons" if insiders is None else insiders, coalition)
     if coalition > 1 and insiders == "none":
         raise InputError("coalition says how many insiders work together, but insiders is none")
     if _asks_for_singletons(options) and (insiders not in (None, "none") or coalition > 1):

@@ -3,6 +3,10 @@
 A pattern may leave the sum of some suppressed cells known though rules find it sensitive, see
 `tacit.rules.sums`. Each such sum becomes a cell of its own that is sensitive and costs nothing, and
 the table is protected again; the added cells are dropped from what comes out.
+
+Intervals tell more. A cell with a narrow interval is nearly published, so that the sum of the other
+hidden cells of its relation is nearly known: such a sum is known too closely if readers get within
+the levels that its rules imply.
 """
 
 from __future__ import annotations
@@ -15,13 +19,17 @@ from typing import Any, overload
 import numpy as np
 from scipy import sparse
 
+from tacit.attack.knowledge import Knowledge
+from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.sweep import Attack
 from tacit.clock import Clock
 from tacit.insiders import Insiders, LevelsAgainst
-from tacit.methods.inputs import chosen_weights
+from tacit.methods.inputs import cell_mask, chosen_weights
+from tacit.methods.registry import find_method
 from tacit.options import Options
 from tacit.outcome import Intervals, Outcome, Solution, Suppression
 from tacit.problem import Booleans, Floats, Problem
-from tacit.rules.sums import SensitiveSum, sensitive_sums
+from tacit.rules.sums import SensitiveSum, nearly_known_sums, sensitive_sums
 from tacit.table import Table
 
 MOST_ROUNDS = 4
@@ -44,10 +52,62 @@ def hidden_by(solution: Solution | None, cell_count: int, left_out: Sequence[int
     return hidden
 
 
-def left_known(table: Table, outcome: Outcome) -> list[SensitiveSum]:
-    """The sensitive sums that an outcome lets everybody know."""
-    hidden = hidden_by(outcome.solution, table.cell_count, outcome.left_out)
-    return sensitive_sums(table, hidden)
+def left_known(
+    table: Table,
+    problem: Problem,
+    solution: Solution | None,
+    left_out: Sequence[int] = (),
+    *,
+    seconds: float = np.inf,
+) -> list[SensitiveSum]:
+    """The sensitive sums that a publication lets everybody know, exactly or too closely.
+
+    Args:
+        table: The table, with rules applied.
+        problem: The same table as algorithms see it.
+        solution: What is published.
+        left_out: Of intervals: cells that are not published.
+        seconds: How long to find out what is known closely; what is still open then is counted in.
+    """
+    hidden = hidden_by(solution, table.cell_count, left_out)
+    found = sensitive_sums(table, hidden)
+    if isinstance(solution, Intervals):
+        known = {tuple(each.cells.tolist()) for each in found}
+        width = np.where(hidden, solution.upper - solution.lower, 0.0)
+        # A point that is not published.
+        width[hidden & (width <= 0)] = np.inf
+        nearly = nearly_known_sums(table, width)
+        nearly = [each for each in nearly if tuple(each.cells.tolist()) not in known]
+        close = _too_close(problem, solution, nearly, seconds)
+        found += [nearly[at] for at in np.flatnonzero(close).tolist()]
+    return found
+
+
+def _too_close(
+    problem: Problem, solution: Intervals, sums: Sequence[SensitiveSum], seconds: float
+) -> Booleans:
+    """Sums that readers of intervals know to within their levels, as far as there is time."""
+    if not sums:
+        return np.zeros(0, bool)
+    n, m = problem.cell_count, len(sums)
+    extended = with_sums(problem.with_insiders(None), sums)
+    told = Intervals(
+        np.append(solution.lower, extended.lower[n:]), np.append(solution.upper, extended.upper[n:])
+    )
+    upper, lower, sliding = (
+        level[-m:] for level in (extended.upper_level, extended.lower_level, extended.sliding_level)
+    )
+    requests = Requests.both_sides(
+        np.arange(n, n + m), np.maximum(upper, sliding), np.maximum(lower, sliding)
+    )
+    answers = Reaches.unanswered(len(requests), extended)
+    with Clock(seconds):
+        attack = Attack(extended, Knowledge.of(extended, told))
+        answers = attack.reach(requests, progress=lambda _: False)
+    up, down = np.split(answers.amount, 2)
+    missed = (up < upper * (1 - TOLERANCE)) | (down < lower * (1 - TOLERANCE))
+    missed |= up + down < sliding * (1 - TOLERANCE)
+    return np.asarray(missed | ~np.logical_and(*np.split(answers.answered, 2)))
 
 
 def protect_sums(
@@ -67,14 +127,19 @@ def protect_sums(
         run: The method: takes a problem and options.
         table: The table, with rules applied.
         problem: What the method saw of it.
-        outcome: What it found; complete suppression.
+        outcome: What it found; some cells are suppressed, or intervals.
         options: Its options.
         clock: The time for everything, of which the method has taken its part.
 
     Returns:
         The outcome, and the sums that it leaves known.
     """
-    known = left_known(table, outcome)
+
+    def looked_at(outcome: Outcome) -> list[SensitiveSum]:
+        seconds = clock.left + LEAST_SHARE * clock.limit
+        return left_known(table, problem, outcome.solution, outcome.left_out, seconds=seconds)
+
+    known = looked_at(outcome)
     if table.contributors is None and table.holdings is None:
         return outcome, known
     added: dict[tuple[int, ...], SensitiveSum] = {}
@@ -85,25 +150,56 @@ def protect_sums(
             break
         added |= fresh
         sums = [*added.values()]
-        found = run(with_sums(problem, sums), **_extended(problem, options, len(sums), clock.left))
-        if not isinstance(found.solution, Suppression):
+        extended = _extended(problem, options, find_method(outcome.method).cell_choices, len(sums))
+        found = run(with_sums(problem, sums), **{**extended, "time_limit": clock.left})
+        if found.solution is None:
             # Not every sum can be protected: what is there stays, and the sums are reported.
             break
-        suppressed = found.solution.suppressed[: problem.cell_count]
-        outcome = replace(found, solution=Suppression(suppressed), audit=None)
-        known = left_known(table, outcome)
+        outcome = _without_sums(found, problem.cell_count)
+        known = looked_at(outcome)
     return outcome, known
 
 
+def _without_sums(outcome: Outcome, cell_count: int) -> Outcome:
+    """An outcome for the cells of the table alone; it has not been audited as such."""
+    solution = outcome.solution
+    if isinstance(solution, Suppression):
+        solution = Suppression(solution.suppressed[:cell_count])
+    elif isinstance(solution, Intervals):
+        solution = Intervals(solution.lower[:cell_count], solution.upper[:cell_count])
+    left_out = tuple(cell for cell in outcome.left_out if cell < cell_count)
+    return replace(outcome, solution=solution, left_out=left_out, audit=None)
+
+
 def _extended(
-    problem: Problem, options: Mapping[str, Any], added: int, seconds: float
+    problem: Problem, options: Mapping[str, Any], cell_choices: Sequence[str], added: int
 ) -> dict[str, Any]:
-    """Options of the method for the problem with some cells added, which cost nothing."""
-    weight = chosen_weights(problem, options.get("weights", "given"))
-    changed = {"weights": np.append(weight, np.zeros(added)), "time_limit": seconds}
+    """Options of a method for the problem with some cells added, which cost nothing.
+
+    Where a method can withhold cells, the added ones are.
+    """
+    changed: dict[str, Any] = {}
+    for name in ("weights", "width_weights"):
+        if name in options:
+            changed[name] = _longer(problem, options[name], added)
     if options.get("max_suppressed") is not None:
         changed["max_suppressed"] = options["max_suppressed"] + added
+    if np.ndim(options.get("min_width", 0.0)):
+        changed["min_width"] = np.append(options["min_width"], np.zeros(added))
+    for name in cell_choices:
+        if options.get(name) is not None:
+            chosen = cell_mask(problem, options[name], name)
+            changed[name] = np.append(chosen, np.full(added, name == "withheld"))
+    if "withheld" in cell_choices and not changed.keys() & {"published", "withheld"}:
+        changed["withheld"] = np.arange(problem.cell_count, problem.cell_count + added)
     return {**options, **changed}
+
+
+def _longer(problem: Problem, weights: Any, added: int) -> Any:
+    """Weights of a method with nothing for some more cells; a pair is for both ends."""
+    if isinstance(weights, tuple) and any(isinstance(w, str) or np.ndim(w) for w in weights):
+        return tuple(_longer(problem, each, added) for each in weights)
+    return np.append(chosen_weights(problem, weights), np.zeros(added))
 
 
 def time_limit_of(options: Mapping[str, Any]) -> float:

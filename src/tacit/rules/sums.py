@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,6 +32,8 @@ Sums: TypeAlias = sparse.csr_array[Any, Any]
 """One row per sum with a 1 at each of its cells."""
 
 _PAIRS_AT_ONCE = 20_000
+_ALL_SUMS_OF = 8
+_NARROWEST = 16
 _FEWEST_TOPS = 5
 _LEVELS = ("lower_level", "upper_level", "sliding_level")
 _ROUNDING = 1e-12
@@ -50,6 +53,7 @@ class SensitiveSum:
         upper: The same above its value.
         sliding: How wide the interval around it would have to be.
         verdicts: What each rule says of it, each verdict with one entry.
+        is_close: Whether everybody knows it closely, rather than exactly.
     """
 
     cells: Integers
@@ -59,6 +63,7 @@ class SensitiveSum:
     upper: float
     sliding: float
     verdicts: tuple[Verdict, ...] = ()
+    is_close: bool = False
 
     def levels_against(
         self, value: float, own: Floats, *, are_identified: bool, are_holdings: bool
@@ -104,6 +109,7 @@ class SensitiveSum:
         """Its cells by name, and why it is sensitive."""
         names = first_few([f"({table.labels[cell]})" for cell in self.cells.tolist()])
         certainty = "" if self.is_exact else ", in the worst case"
+        certainty += ", closely" if self.is_close else ""
         return f"{names}: {self.reason}{certainty}"
 
 
@@ -114,16 +120,86 @@ def sensitive_sums(table: Table, hidden: Booleans) -> list[SensitiveSum]:
         table: A table to which rules were applied.
         hidden: The cells that are not published with a value.
     """
+    return _judged_sums(table, hidden, known_sums(table.relations, hidden, _occupied(table)))
+
+
+def nearly_known_sums(table: Table, width: Floats) -> list[SensitiveSum]:
+    """Sums that rules find sensitive and that may be known closely, though not exactly.
+
+    In a relation the sum of some hidden cells is known to within what is known of the others. In
+    relations of up to eight hidden cells all of their sums are looked at; in longer ones the sums
+    without one of the narrowest cells, and without several of them. How closely readers know such
+    a sum has to be found out: other relations may tell more.
+
+    Args:
+        table: A table to which rules were applied.
+        width: How closely each cell is known: 0 for published ones, inf where nothing is told.
+    """
+    hidden = width > 0
+    relations, occupied = table.relations, _occupied(table)
+    value = np.abs(table.value)
+    inside = relations.copy()
+    inside.data = np.sign(inside.data) * (occupied & hidden)[inside.indices]
+    inside.eliminate_zeros()
+    row = np.repeat(np.arange(inside.shape[0]), np.diff(inside.indptr))
+    is_part = inside.data > 0
+    # A hidden total is as uncertain as its own interval.
+    about_total = np.bincount(
+        row[~is_part], width[inside.indices[~is_part]], minlength=inside.shape[0]
+    )
+    row, cell = row[is_part], inside.indices[is_part].astype(np.int64)
+    order = np.lexsort((width[cell], row))
+    row, cell = row[order], cell[order]
+    count = np.bincount(row, minlength=inside.shape[0])
+    first = np.cumsum(count) - count
+    # All parts together are the total, which is a cell itself.
+    parts = np.asarray((relations.sign() * occupied > 0).sum(axis=1)).ravel()
+    found = [np.zeros((0, 2), np.int64)]
+    rows = 0
+    for size in np.unique(count[count > 1]).tolist():
+        of_size = np.flatnonzero(count == size)
+        cells = cell[first[of_size][:, None] + np.arange(size)]
+        for kept in _choices(size):
+            left_out = np.setdiff1d(np.arange(size), kept)
+            rest = width[cells[:, left_out]].sum(axis=1) + about_total[of_size]
+            # What is known exactly is found elsewhere, and no rule asks for more than the value.
+            near = (rest > 0) & (rest < value[cells[:, kept]].sum(axis=1))
+            near &= len(kept) < parts[of_size]
+            chosen = cells[near][:, kept]
+            number = rows + np.arange(len(chosen))
+            found.append(np.column_stack([np.repeat(number, len(kept)), chosen.ravel()]))
+            rows += len(chosen)
+    at = np.concatenate(found)
+    sums = sparse.csr_array(
+        (np.ones(len(at)), (at[:, 0], at[:, 1])), shape=(rows, len(table.value))
+    )
+    judged = _judged_sums(table, hidden, _distinct(sums))
+    return [replace(each, is_close=True) for each in judged]
+
+
+def _choices(size: int) -> list[Integers]:
+    """Which of so many hidden cells, the narrowest first, are taken for a sum."""
+    every = np.arange(size)
+    if size <= _ALL_SUMS_OF:
+        masks = (np.array(each, bool) for each in product((False, True), repeat=size))
+        return [every[mask] for mask in masks if mask.sum() > 1]
+    few = range(min(size - 2, _NARROWEST))
+    ones = [every[every != place] for place in few]
+    return [every, *ones, *(every[place + 1 :] for place in few if place)]
+
+
+def _occupied(table: Table) -> Booleans:
+    return np.asarray(table.value != 0 if table.count is None else table.count != 0)
+
+
+def _judged_sums(table: Table, hidden: Booleans, sums: Sums) -> list[SensitiveSum]:
+    """Those of some sums that rules applied to the table find sensitive."""
     rules: list[Verdict] = []
     for verdict in table.verdicts:
         if verdict.rule is not None and verdict.rule.judges_sums:
             same = [v for v in rules if v.rule == verdict.rule and v.levels == verdict.levels]
             rules += [] if same else [verdict]
-    if not rules or not hidden.any():
-        return []
-    occupied = table.value != 0 if table.count is None else table.count != 0
-    sums = known_sums(table.relations, hidden, np.asarray(occupied))
-    if not sums.shape[0]:
+    if not rules or not hidden.any() or not sums.shape[0]:
         return []
     union = _Union(table, sums, [v.rule.largest_needed for v in rules if v.rule is not None])
     count = sums.shape[0]
@@ -204,12 +280,16 @@ def known_sums(relations: Sums, hidden: Booleans, occupied: Booleans) -> Sums:
     useful = ~(bare[other.row] & bare[other.col])
     found += _combined(inside, other.row[useful], other.col[useful], 1.0)
     together = sparse.vstack([abs(rows) for rows in found], format="csr")
-    # The same sum may follow from several relations.
-    key = together @ np.random.default_rng(0).integers(1, 2**40, together.shape[1])
+    return _distinct(together)
+
+
+def _distinct(sums: Sums) -> Sums:
+    """Each sum once: the same one may follow from several relations."""
+    key = sums @ np.random.default_rng(0).integers(1, 2**40, sums.shape[1])
     _, first = np.unique(key, return_index=True)
-    sums: Sums = together[np.sort(first)]
-    sums.sort_indices()
-    return sums
+    found: Sums = sums[np.sort(first)]
+    found.sort_indices()
+    return found
 
 
 def _combined(inside: Sums, one: Integers, two: Integers, sign: float) -> list[Sums]:

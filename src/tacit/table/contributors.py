@@ -113,6 +113,28 @@ class Largest:
         who = np.nan_to_num(found["top_weight"], nan=UNKNOWN).astype(np.int64)
         return Largest(who, found["top"]).merged()
 
+    @property
+    def listed(self) -> Integers:
+        """How many contributors of each cell are known."""
+        return np.asarray(self.is_known.sum(axis=1), np.int64)
+
+    def counted_once(self, count: Floats, top: Floats, whole: Booleans) -> tuple[Floats, Floats]:
+        """Numbers of contributors and largest contributions with each contributor once.
+
+        Args:
+            count: The number of contributors, as if nobody contributed to two cells.
+            top: The largest contributions, likewise.
+            whole: Totals of cells that list all their contributors.
+        """
+        # None was lost before those who occur several times were put together.
+        whole = whole & (count <= self.amount.shape[1])
+        width = min(top.shape[1], self.amount.shape[1])
+        count, top = count.copy(), top.copy()
+        count[whole] = self.listed[whole]
+        top[whole] = np.nan
+        top[whole, :width] = self.amount[whole, :width]
+        return count, top
+
     def grouped(self, cells: Integers, group: Integers, count: int) -> Largest:
         """Those of cells that are unions of cells, contributors to several of them once.
 
@@ -185,9 +207,9 @@ def read_largest(
     if not codes:
         return None
     named = ("top", "top_contributor") if kind == CONTRIBUTOR else ("holding_top", "top_holding")
-    if len(codes) != len(amounts):
+    if len(codes) != len(amounts or ()):
         raise TableError(
-            f"{named[1]} names {len(codes)} columns and {named[0]} {len(amounts)}; name one "
+            f"{named[1]} names {len(codes)} columns and {named[0]} {len(amounts or ())}; name one "
             "for each of the largest contributions"
         )
     who = np.full((len(order), len(codes)), UNKNOWN, np.int64)

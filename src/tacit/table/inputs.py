@@ -17,7 +17,7 @@ from tacit.table.frames import FrameReader
 from tacit.table.grid import Grid
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, status_array
-from tacit.table.totals import dense_tops, dense_totals, sparse_totals
+from tacit.table.totals import TOPS, dense_tops, dense_totals, sparse_totals
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,11 +92,27 @@ def read_frame(
             keys[~is_finest],
             "cells are totals: {}; give the finest cells only, or read with cells='all'",
         )
-        largest = {
-            field: None if each is None else each.with_totals(grid)
-            for field, each in largest.items()
-        }
+        finest, largest = (
+            largest,
+            {
+                field: None if each is None else each.with_totals(grid)
+                for field, each in largest.items()
+            },
+        )
+        finest_grid = grid
         grid, source, found = sparse_totals(grid, found)
+        for field, leader, counted in (
+            ("contributors", "top", "count"),
+            ("holdings", "holding_top", "holding_count"),
+        ):
+            # What follows the order of contributions cannot be put together.
+            if largest[field] is None or counted not in found or found.keys() & set(TOPS[leader]):
+                continue
+            missing = np.maximum(found[counted][source >= 0] - finest[field].listed, 0.0)
+            _, _, below = sparse_totals(finest_grid, {"missing": missing})
+            found[counted], found[leader] = largest[field].counted_once(
+                found[counted], found[leader], (source < 0) & (below["missing"] == 0)
+            )
     else:
         filled = found["count"] != 0 if "count" in found else np.ones(len(keys), bool)
         _refuse_keys(

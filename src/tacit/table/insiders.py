@@ -106,7 +106,7 @@ class _Contributors:
         if self.are_holdings:
             count, self._largest = table.holding_count, table.holdings
         n = table.cell_count
-        self._count: Floats = np.full(n, np.nan) if count is None else count
+        self._count: Floats = self._uncounted() if count is None else count
         hidden = ~problem.must_publish
         self._hidden = hidden
         self._alone: Booleans = (self._count == 1) & hidden
@@ -118,6 +118,22 @@ class _Contributors:
         self._known = known
         self._nameless = self._alone & ~known.any(axis=1)
         self.are_identified = self._largest is not None and not self._nameless.any()
+
+    def _uncounted(self) -> Floats:
+        """The numbers of contributors of a table that does not count them, as far as they show.
+
+        Whoever contributes all of a cell is taken to be alone in it. A cell with one contributor
+        has one holding.
+        """
+        table, largest = self._table, self._largest
+        count = np.full(table.cell_count, np.nan)
+        if largest is None or not largest.amount.shape[1]:
+            return count
+        if table.count is not None:
+            count[table.count == 1] = 1
+        value = table.value if table.shadow is None else table.shadow
+        count[(largest.amount[:, 0] >= value * (1 - AGREEMENT)) & (value > 0)] = 1
+        return count
 
     def chosen(self, choice: str) -> _Entries:
         """What the contributors of a choice know."""

@@ -5,12 +5,13 @@ Imported only where a grid is big: loading compiled code takes longer than a sma
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from tacit.compiling import njit
 
-@numba.njit(cache=True)
+
+@njit(cache=True)
 def write_relations(
     outer: int,
     size: int,

@@ -130,9 +130,14 @@ class Table:
         self._set("status", status, (n,))
         if self.reason is not None:
             self._set("reason", np.array(self.reason, dtype=object), (n,))
-        for largest in (self.contributors, self.holdings):
+        for largest, count in (
+            (self.contributors, self.count),
+            (self.holdings, self.holding_count),
+        ):
             if largest is not None and len(largest) != n:
                 raise TableError(f"contributors are given for {len(largest)} cells, not for {n}")
+            if largest is not None and count is not None:
+                self._refuse(largest.listed > count, "more contributors are named than counted")
 
     def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:

@@ -186,3 +186,25 @@ def test_why_nothing_protects_is_told_with_labels_and_ways_out() -> None:
     assert "is known to it" in first
     assert "insiders" in first
     assert suppress(problem.replace(insiders=None)).status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("seed", range(2))
+def test_readers_are_faced_wherever_contributors_are(algorithm: Algorithm, seed: int) -> None:
+    """An attacker who has nothing to learn does not take the reader's place."""
+    generator = np.random.default_rng(seed)
+    records = {
+        "r": generator.choice(list("abcd"), 30),
+        "s": generator.choice(list("xyz"), 30),
+        "firm": generator.integers(0, 18, 30),
+        "v": generator.integers(1, 1000, 30),
+    }
+    table = tacit.tabulate(records, {"r": None, "s": None}, "v", contributor="firm")
+    problem = table.apply(tacit.PPercent(15)).problem("singletons")
+    assert problem.insiders is not None
+    cells = problem.sensitive.tolist()
+    knowing = tacit.Attacker(name="knowing", known=tuple(cells), own=frozenset(cells))
+    outcome = suppress(problem, attackers=[knowing], algorithm=algorithm, time_limit=20)
+    assert audit(problem, outcome).safe
+    assert outcome.audit is not None
+    assert [found.attacker.name for found in outcome.audit.findings] == ["knowing", "external"]

@@ -138,13 +138,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _known_sums(source: Table | Problem, solution: Solution) -> list[SensitiveSum]:
     """Sums of hidden cells that everybody knows though rules find them sensitive, printed."""
     from tacit.problem import Problem
-    from tacit.release.sums import hidden_by
+    from tacit.release.sums import left_known
     from tacit.release.wording import sums_row
-    from tacit.rules.sums import sensitive_sums
 
     if isinstance(source, Problem):
         return []
-    found = sensitive_sums(source, hidden_by(solution, source.cell_count))
+    found = left_known(source, source.problem(), solution)
     if found:
         print(f"known sums: {sums_row(found, source)}")
     return found

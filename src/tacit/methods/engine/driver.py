@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.attack.audit import Audit, audit
-from tacit.attack.knowledge import Attacker
+from tacit.attack.knowledge import Attacker, with_reader
 from tacit.attack.shrink import Structure
 from tacit.attack.suggestions import Deviations
 from tacit.clock import Clock
@@ -217,7 +217,7 @@ def protected(
         prepare: Makes the search of a reduced table. Weights and choices of cells are reduced by
             `case.reduction`: `sum`, `largest`, `smallest`.
         clock: The time for all of it.
-        attackers: Who attacks.
+        attackers: Who attacks; a reader where there are none, and wherever contributors attack.
         merges: Whether equal cells may be merged: not where cells are counted, for instance.
         apart: Cells that stay cells of their own besides those that must, see `EqualCells.of`.
         agreeing: Columns that must be the same for all cells that are merged. Methods that publish
@@ -235,6 +235,8 @@ def protected(
     hopeless = [] if either_side else unattainable_levels(problem, tolerance)
     if hopeless:
         return infeasible(method, options, hopeless)
+
+    attackers = list(with_reader(problem, attackers))
 
     def prepared() -> Search:
         case = Case.of(problem, attackers, merges=merges, apart=apart, agreeing=agreeing)

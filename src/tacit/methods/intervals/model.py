@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
 from tacit.attack.insiders import InsiderFindings, face_insiders
-from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.knowledge import Attacker, Knowledge, with_reader
 from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
@@ -92,10 +92,7 @@ class IntervalsModel:
                 models of the same table.
         """
         self.problem = problem
-        self.attackers = tuple(attackers) or (Attacker.external(),)
-        if problem.insiders is not None and not any(each.is_reader for each in self.attackers):
-            # Whoever faces contributors faces readers, too.
-            self.attackers = (*self.attackers, Attacker.external())
+        self.attackers = with_reader(problem, attackers)
         self.may_open = allowed
         self._given = weight, withheld
         self.structure = Structure.of(problem)

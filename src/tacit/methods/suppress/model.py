@@ -185,9 +185,8 @@ class Search(driver.Search):
         """Contributors as attackers, who join the others."""
         if self.problem.insiders is None or not len(self.problem.insiders):
             return None
-        reader = Attacker.external()
-        first = next((each for each in self.states if each.attacker == reader), None)
-        state = InsiderState.of(self.problem, first or self._state_of(reader))
+        first = next((each for each in self.states if each.attacker.is_reader), None)
+        state = InsiderState.of(self.problem, first or self._state_of(Attacker.external()))
         self.states.append(state)
         return state
 
@@ -393,7 +392,7 @@ class Search(driver.Search):
         left = np.array([number for number, each in enumerate(known) if each is None], np.int64)
         rest = requests.take(left)
         fresh = self.attack(state, hidden).reach(
-            self.ask(state, rest, hidden), progress=self._out_of_time
+            self.ask(state, rest, hidden), few_moves=True, progress=self._out_of_time
         )
         self._remember(state, rest, fresh, fresh.reached(rest))
         rows = SparseRows(len(requests), self.problem.cell_count)

@@ -43,7 +43,7 @@ def suppress(
             cell's `value` (its size, at least 1), or an array, for instance of the numbers of
             contributors.
         attackers: Who attacks; by default a reader who knows nothing more than the
-            publication, the relations and the bounds.
+            publication, the relations and the bounds, who joins others if the table has insiders.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the relations must hold (see `Problem.validate`).
         **options: Further options, see `SuppressOptions`.

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tacit.compiling import njit
 from tacit.tolerances import MET
 
 _ENOUGH = 1 - MET

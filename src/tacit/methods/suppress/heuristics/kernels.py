@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tacit.attack.flow import send
+from tacit.compiling import njit
 from tacit.tolerances import MET
 
 
