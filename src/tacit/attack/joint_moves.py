@@ -331,7 +331,12 @@ class JointAnswers:
 
 
 def reach_jointly(
-    component: Component, requests: Requests, asked: Integers, solver: Callable[..., Any]
+    component: Component,
+    requests: Requests,
+    asked: Integers,
+    solver: Callable[..., Any],
+    *,
+    few_moves: bool = False,
 ) -> JointAnswers:
     """Answer requests about one component as far as deviations in common do.
 
@@ -340,6 +345,7 @@ def reach_jointly(
         requests: What is asked of all components.
         asked: Which of the requests are about this one.
         solver: Makes linear solvers.
+        few_moves: Ask for one cell at a time, so that few others move.
     """
     if requests.own is not None:
         return JointAnswers.none()
@@ -352,7 +358,7 @@ def reach_jointly(
     if np.count_nonzero(level) < _MANY:
         return JointAnswers.none()
     finder = _Finder(component, level, solver)
-    finder.either_way()
+    finder.either_way(1 if few_moves else _TOGETHER)
     for side in (1, -1):
         finder.one_way(side, np.unique(place[requests.sides[asked] == side]))
     row = np.where(requests.sides[asked] > 0, finder.rises[place], finder.falls[place])
@@ -387,13 +393,17 @@ class _Finder:
         """How far cells move in their rows."""
         return np.where(sides > 0, self._up[cells], self._down[cells])
 
-    def either_way(self) -> None:
-        """Deviations that can be turned round: one does for both sides of a cell."""
+    def either_way(self, together: int) -> None:
+        """Deviations that can be turned round: one does for both sides of a cell.
+
+        Args:
+            together: How many cells are asked for at a time.
+        """
         component = self._component
         moves = JointMoves(component.A, component.up, component.down, self._level, self._solver)
         cells = np.flatnonzero((self._level > 0) & moves.can_rise)
         columns = moves.possible(moves.columns(cells))
-        self._in_turn(moves, columns, _TOGETHER, turned=True)
+        self._in_turn(moves, columns, together, turned=True)
 
     def one_way(self, side: int, cells: Integers) -> None:
         """Deviations for what is left of one side: first together, then one by one."""

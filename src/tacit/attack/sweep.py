@@ -100,7 +100,12 @@ class Attack:
         for start in range(0, len(proven), FLOW_CHUNK):
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
-        jointly = self._jointly(place, requests)
+        try:
+            jointly = self._jointly(place, requests, few_moves)
+        except TimeUpError:
+            if progress is None:
+                raise
+            jointly = JointAnswers.none()
         done = jointly.requests
         amount[done], answered[done], place[done] = jointly.amount, True, -1
         row = np.arange(len(requests))
@@ -125,13 +130,15 @@ class Attack:
         tables = sparse.csr_array(sparse.vstack([deviations.matrix(), jointly.tables(n)]))
         return Reaches(amount, limit, tables, proofs, answered, row)
 
-    def _jointly(self, place: Integers, requests: Requests) -> JointAnswers:
+    def _jointly(self, place: Integers, requests: Requests, few_moves: bool) -> JointAnswers:
         """Answers that many requests about large components have in common."""
         found = [JointAnswers.none()]
         for number, component in enumerate(self.shrunk.components):
             if component.network is None and len(component.cells) > _LARGE:
                 asked = np.flatnonzero(place == number)
-                found.append(reach_jointly(component, requests, asked, self._solver))
+                found.append(
+                    reach_jointly(component, requests, asked, self._solver, few_moves=few_moves)
+                )
         return JointAnswers.joined(found)
 
     def _charge_rounding(

@@ -18,6 +18,7 @@ from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.engine.root_loop import RootLoop
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.joint import JointPatterns, serves
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import INTEGRAL, ROUNDING_NOISE, VIOLATED
@@ -211,10 +212,19 @@ class Root(RootLoop):
         self._inside = np.ones(len(master.cells))
         self._best_seen: Booleans | None = None
         self._is_between = False
+        self._separations_left = np.inf
+        self._joint = JointPatterns(search) if serves(search) else None
 
-    def run(self, *, seconds: float, rounds: float = np.inf) -> bool:
-        """Go on until nothing is violated, progress stalls, or time or rounds are up."""
+    def run(self, *, seconds: float, rounds: float = np.inf, separations: float = np.inf) -> bool:
+        """Go on until nothing is violated, progress stalls, or time or rounds are up.
+
+        Args:
+            seconds: The longest time.
+            rounds: The largest number of rounds.
+            separations: So many times cuts are sought at most.
+        """
         search = self._search
+        self._separations_left = separations
         # Between the points all cells move a little: flows do not mind, linear programs do.
         self._is_between = bool(search.structure.in_network[search.problem.sensitive].any())
         is_open = super().run(seconds=seconds, rounds=rounds)
@@ -242,6 +252,9 @@ class Root(RootLoop):
 
     def cut(self) -> bool:
         """Separate between the inner point and the optimum until they have met, then there."""
+        self._separations_left -= 1
+        if self._separations_left < 0:
+            return False
         if not self._is_between:
             return self._cut_here() > 0
         self._is_between = self._cut_between()
@@ -299,7 +312,10 @@ class Root(RootLoop):
         guide = master.full(master.y)
         seconds = turns.SUPPRESS_CLEAN_UP * search.options.time_limit
         for threshold in (0.6, 0.9):
-            hidden = self._constructor.construct(guide > threshold, guide)
+            start: Booleans = guide > threshold
+            if self._joint is not None:
+                start = self._joint.pattern(start, guide)
+            hidden = self._constructor.construct(start, guide)
             if hidden is not None:
                 search.offer(clean_up(search, hidden, guide, seconds=seconds))
             if search.should_stop():

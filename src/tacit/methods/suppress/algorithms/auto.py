@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clock import Clock
 from tacit.methods.engine import turns
 from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.cuts import Master, Root, is_too_large
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
+from tacit.methods.suppress.heuristics.joint import JointPatterns, serves
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
@@ -35,6 +37,10 @@ _TRIES_EACH_ROUND = 1
 """Changes of the best pattern that are tried after each round."""
 _ROUGHLY = 0.1
 """The share of the open gap to which a master problem is solved."""
+_SEPARATIONS = 3
+"""So many times cuts are sought before the first pattern of a table that is no network."""
+_LIKED = 0.01
+"""What is suppressed by more than this in the relaxation is a beginning."""
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
 
@@ -42,14 +48,17 @@ _REPAIRS = 2
 def run(search: Search) -> None:
     """Pattern, root, rounds and tree, as far as the size of the table and the time allow."""
     constructor = Constructor(search)
-    _first_pattern_by_size(search, constructor)
+    master = _first_pattern_by_size(search, constructor)
     if search.should_stop():
         return
     if is_too_large(search):
         search.leave_gap()
         return
     search.observer.on_phase("relaxation")
+    known = master
     master = Master(search)
+    if known is not None:
+        master.add(known.pool.matrix, known.pool.right)
     root = Root(search, master, constructor)
     limit = search.options.time_limit
     root.run(seconds=turns.SUPPRESS_ROOT * limit)
@@ -64,17 +73,47 @@ def run(search: Search) -> None:
         _branch(search, master, root, constructor)
 
 
-def _first_pattern_by_size(search: Search, constructor: Constructor) -> None:
+def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master | None:
+    """Find a first pattern; returns the relaxation, if one was solved for it."""
     from tacit.methods.suppress.algorithms.modular import protect_by_modules
 
     # What the relaxation suggests later is worth more of the time than this first pattern.
     limit = search.options.time_limit
+    if serves(search) and not is_too_large(search):
+        search.observer.on_phase("relaxation")
+        master = Master(search)
+        if _relax_then_build(search, constructor, master):
+            search.settle_unit()
+            return master
+        if search.should_stop():
+            return None
     seconds = np.inf if is_too_large(search) else turns.SUPPRESS_CLEAN_UP * limit
     if is_large(search):
         protect_by_modules(search, clean_up_seconds=seconds)
     else:
         search.observer.on_phase("first pattern")
         first_pattern(search, constructor, clean_up_seconds=seconds)
+    return None
+
+
+def _relax_then_build(search: Search, constructor: Constructor, master: Master) -> bool:
+    """A first pattern from what a rough relaxation likes; False if none was found.
+
+    What is suppressed in part there leaves little exposed, and a deviation that all sensitive
+    cells have in common shows what to add.
+    """
+    limit = search.options.time_limit
+    root = Root(search, master, None)
+    root.run(seconds=turns.SUPPRESS_FIRST_RELAXATION * limit, separations=_SEPARATIONS)
+    if search.should_stop() or master.infeasible:
+        return False
+    search.observer.on_phase("first pattern")
+    guide = master.full(master.y)
+    hidden: Booleans | None = None
+    with Clock(turns.SUPPRESS_CONSTRUCTION * limit):
+        joint = JointPatterns(search).pattern(guide > _LIKED, guide)
+        hidden = constructor.construct(joint, guide)
+    return hidden is not None and search.offer(hidden)
 
 
 def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:

@@ -18,6 +18,8 @@ from tacit.methods.suppress.weights import steering, typical
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 
+_MANY = 1500
+"""From this number of cells outside networks on, cells are protected together."""
 _MOST_CELLS = 15_000
 """A program that adds cells looks at so many of them at most, those nearest to what is exposed."""
 _LITTLE = 0.05
@@ -28,6 +30,11 @@ _PASSES = 4
 """So many deviations protect what the first one does not."""
 _ALMOST_FREE = 1e-3
 """The price of what is suppressed anyway, in usual weights."""
+
+
+def serves(search: Search) -> bool:
+    """Is a table so far from a network, and so large, that cells are best protected together?"""
+    return int((search.secondary & ~search.structure.in_network).sum()) > _MANY
 
 
 class JointPatterns:
