@@ -190,7 +190,7 @@ class Search(intervals.Search):
         self,
         model: CombinedModel,
         options: CombinedOptions,
-        observer: Observer,
+        observer: Observer | None = None,
         clock: Clock | None = None,
         publication: Publication | None = None,
     ):

@@ -50,7 +50,7 @@ class Search(driver.Search):
         self,
         model: IntervalsModel,
         options: EndsOptions,
-        observer: Observer,
+        observer: Observer | None = None,
         clock: Clock | None = None,
         publication: Publication | None = None,
     ):
@@ -101,6 +101,10 @@ class Search(driver.Search):
         """Fewest intervals, tightened, rounded, audited."""
         assert self._publication is not None
         return self._publication.result(self)
+
+    def expand(self, result: driver.Result) -> driver.Result:
+        """The result as it is: equal cells with bounds of their own have intervals of their own."""
+        return result
 
     @property
     def problem(self) -> Problem:
