@@ -65,6 +65,7 @@ class HighsMip(HighsModel):
             tolerance=tolerance,
         )
         columns = np.flatnonzero(integer).astype(np.int32)
+        self._is_linear = len(columns) == 0
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
         self._check(
             self._highs.changeColsIntegrality(len(columns), columns, kinds), "integer columns"
@@ -137,13 +138,16 @@ class HighsMip(HighsModel):
             text = self._highs.modelStatusToString(status)
             raise SolverError(f"the solver gave up on a mixed-integer programme: {text}")
         info = self._highs.getInfo()
-        bound = float(info.mip_dual_bound)
+        objective, bound = float(info.objective_function_value), float(info.mip_dual_bound)
+        if self._is_linear:
+            # HiGHS leaves a bound of 0 behind, whatever it found.
+            bound = objective if name == "optimal" else -np.inf
         if name == "infeasible":
             return MipSolution(name, None, np.inf, np.inf)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return MipSolution(name, None, np.inf, bound)
         x = np.array(self._highs.getSolution().col_value)
-        return MipSolution(name, x, float(info.objective_function_value), bound)
+        return MipSolution(name, x, objective, bound)
 
 
 class _Run:

@@ -1,0 +1,100 @@
+"""Mixed-integer models that are solved in other units than those of whoever asks.
+
+Tolerances of solvers are absolute: they are given columns and costs of the size of 1, and rows
+whose largest coefficient is 1. What comes back is in the units of the caller.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.problem import Booleans, Floats
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import MipSolution, Watcher
+from tacit.tolerances import SOLVER
+
+
+class ScaledMip:
+    """min cost x + offset as in `HighsMip`, with columns and costs of any size.
+
+    A vector that comes back lies within the bounds of its columns.
+    """
+
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        *,
+        row_lower: Floats,
+        row_upper: Floats,
+        lower: Floats,
+        upper: Floats,
+        cost: Floats,
+        integer: Booleans,
+        offset: float = 0.0,
+        seed: int = 1,
+        tolerance: float = SOLVER,
+        unit: Floats | float = 1.0,
+        price: float = 1.0,
+    ):
+        """Prepare.
+
+        Args:
+            A: The rows.
+            row_lower: Their lower ends.
+            row_upper: Their upper ends.
+            lower: The least of each column.
+            upper: The most of each column.
+            cost: What a unit of each column costs.
+            integer: Columns that take integers only; their unit is 1.
+            offset: What every vector costs besides.
+            seed: For the solver.
+            tolerance: For the solver, in the units that it is given.
+            unit: The usual size of columns.
+            price: What a column of its usual size usually costs.
+        """
+        self._lower, self._upper = lower, upper
+        self._unit = np.broadcast_to(np.asarray(unit, float), len(cost))
+        self._price = price
+        part = sparse.csr_array(A.multiply(self._unit[None, :]))
+        largest = np.asarray(abs(part).max(axis=1).todense()).ravel()
+        scale = np.where(largest > 0, largest, 1.0)
+        self._model = HighsMip(
+            sparse.csr_array(part.multiply(1.0 / scale[:, None])),
+            row_lower=row_lower / scale,
+            row_upper=row_upper / scale,
+            lower=lower / self._unit,
+            upper=upper / self._unit,
+            cost=cost * self._unit / price,
+            integer=integer,
+            offset=offset / price,
+            seed=seed,
+            tolerance=tolerance,
+        )
+
+    def minimise(
+        self,
+        *,
+        seconds: float,
+        gap: float = 0.0,
+        start: Floats | None = None,
+        watch: Watcher | None = None,
+    ) -> MipSolution:
+        """Minimise, or come as far as time allows; see `HighsMip.minimise`."""
+        found = self._model.minimise(
+            seconds=seconds,
+            gap=gap,
+            start=None if start is None else start / self._unit,
+            watch=None if watch is None else lambda so_far: watch(self._in_own_units(so_far)),
+        )
+        return self._in_own_units(found)
+
+    def _in_own_units(self, found: MipSolution) -> MipSolution:
+        x = found.x
+        if x is not None:
+            x = np.clip(x * self._unit, self._lower, self._upper)
+        return MipSolution(
+            found.status, x, found.objective * self._price, found.bound * self._price
+        )
