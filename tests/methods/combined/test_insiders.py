@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -70,3 +72,10 @@ def test_the_optimum_against_everybody(
 def test_coalitions(seed: int, kind: str, rule: str, everyone: bool) -> None:
     """Two contributors who put together what they know do not come too close either."""
     assert_optimal(contributed(seed, kind, rule, coalition=2, everyone=everyone))
+
+
+def test_the_compact_model_closes_the_gap_it_leaves() -> None:
+    """Where its pattern's intervals were only roughly the narrowest, its own are taken."""
+    case = contributed(3, "3-D", "percentage", everyone=False)
+    readers = replace(case, problem=case.problem.with_insiders(None), listed=[])
+    assert_optimal(readers, "monolithic")

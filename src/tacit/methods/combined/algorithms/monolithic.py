@@ -43,7 +43,12 @@ def run(search: Search) -> None:
                 search.nothing_better()
             return
         search.raise_bound(found.settled_bound, "solver")
-        if found.x is None or not search.probe(found.x[: model.size]):
+        if found.x is None:
+            return
+        # The intervals of its pattern alone are narrowest only roughly while the gap is open.
+        search.offer(found.x[: model.size])
+        search.confirm()
+        if not search.probe(found.x[: model.size]):
             return
         # Which requests against contributors matter shows only now.
         model.catch_up()
