@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from tacit.cli.interrupts import Interrupts
 from tacit.observer import Observer
+from tacit.tolerances import TINY
 
 if TYPE_CHECKING:
     from tacit.outcome import Outcome
@@ -232,7 +233,7 @@ class _Search(_Steps):
         if self.bound is not None:
             parts.append(f"bound {number(self.bound)}")
             if self.objective is not None:
-                gap = (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+                gap = (self.objective - self.bound) / max(abs(self.objective), TINY)
                 parts.append(f"gap {gap:.2%}")
         if self.cuts:
             parts.append(f"{self.cuts} cuts")

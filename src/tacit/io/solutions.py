@@ -25,6 +25,7 @@ from tacit.io.published_cells import read_published_cells
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import Table
+from tacit.tolerances import TINY
 from tacit.version import __version__
 
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -395,7 +396,7 @@ def _secondary_members(outcome: Outcome, problem: Problem, changed: Booleans) ->
         # The method may have been given other weights.
         weights = problem.weight if outcome.audit is None else outcome.audit.problem.weight
         weight = float(weights[changed & ~problem.is_sensitive].sum())
-        gap = (report.objective - report.bound) / max(weight, 1e-10)
+        gap = (report.objective - report.bound) / max(weight, TINY)
     return {"secondary_weight": _number(weight), "secondary_gap": _number(gap)}
 
 

@@ -22,6 +22,7 @@ from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.mip import MipSolution, Watcher
+from tacit.tolerances import SOLVER
 
 __all__ = ["HighsMip", "MipSolution", "Watcher", "solvers_left_behind"]
 
@@ -53,7 +54,7 @@ class HighsMip(HighsModel):
         integer: Booleans,
         offset: float = 0.0,
         seed: int = 1,
-        tolerance: float = 1e-7,
+        tolerance: float = SOLVER,
     ):
         super().__init__(
             A,

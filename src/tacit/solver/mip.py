@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from scipy import sparse
 
 from tacit.problem import Booleans, Floats
+from tacit.tolerances import ROUNDING_NOISE
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,8 @@ class MipSolution:
     @property
     def settled_bound(self) -> float:
         """The bound; the objective itself where they differ by mere rounding."""
-        is_met = self.x is not None and self.objective - self.bound <= 1e-9 * abs(self.objective)
+        open_gap = self.objective - self.bound
+        is_met = self.x is not None and open_gap <= ROUNDING_NOISE * abs(self.objective)
         return self.objective if is_met else self.bound
 
 

@@ -29,7 +29,7 @@ from tacit.methods.adjust.kernels import least_sides
 from tacit.methods.adjust.model import Adjustment, Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.tolerances import ROUNDING_NOISE, SOLVER_FINE
 
 _SMALL = 20_000
 """Relaxations with fewer entries are solved to a vertex."""
@@ -149,7 +149,7 @@ class _Polygons:
             lower=self.lower,
             upper=self.upper,
             cost=self.cost,
-            tolerance=1e-8,
+            tolerance=SOLVER_FINE,
         )
         settings = {
             "presolve": "on",
@@ -165,7 +165,7 @@ class _Polygons:
             return None
         k = self._model.A.nnz
         bound = self.proven(found.row_dual, search.objective) * self.cost_unit * self._unit
-        tight = found.row_dual[self._m : self._m + k] < -1e-9
+        tight = found.row_dual[self._m : self._m + k] < -ROUNDING_NOISE
         return Relaxation(bound, found.x[: self._n] * self._unit, tight)
 
     def proven(self, duals: Floats, cutoff: float) -> float:

@@ -9,8 +9,8 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import TINY, BoundSource, Report, StopReason, TracePoint
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.outcome import BoundSource, Report, StopReason, TracePoint
+from tacit.tolerances import ROUNDING_NOISE, TINY
 
 
 class Progress:

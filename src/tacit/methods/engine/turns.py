@@ -21,6 +21,8 @@ SUPPRESS_LAST_AUDIT = 0.03  # Beyond the limit: nothing is handed over without a
 
 ADJUST_AUDIT = 0.2  # At most: checking and auditing takes about as long as reading did.
 ADJUST_INTEGRAL = 0.1  # Of the time left, then of the time so far: the search needs the rest.
+ADJUST_AT_LEAST = 0.5  # Of the time kept for the end: what is left of it when that begins late.
+ADJUST_TURN = 0.05  # Of the time for improving: one turn of two ways, which share it by success.
 ADJUST_LAST = 0.05  # For a last attempt at integers, or for writing a table with decimals.
 ADJUST_LP = 0.25  # Of the time left, for one model: what takes longer is no use for many more.
 ADJUST_PROMPT_LP = 0.05  # Of the time left: a model solved within it may guide a dive of its own.

@@ -26,7 +26,7 @@ from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.tolerances import ROUNDING_NOISE, WIDER
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
@@ -37,8 +37,6 @@ _WAYS_OUT = (
     "; put its code together with another one (recode), let more cells become intervals, or leave "
     'contributors out with insiders = "none"'
 )
-_WIDER = 1e-7
-"""Ends that an audit finds too close by rounding are moved by this share of slacks and levels."""
 _SAME_STEP = 0.01
 """Slacks this close to a multiple of a step, as a share of it, are one but for rounding."""
 
@@ -156,7 +154,7 @@ class Publication:
             if checked.safe:
                 return solution, checked, tuple(np.flatnonzero(kept).tolist())
             ends = np.minimum(
-                _wider(ends, _WIDER * model.usual_level), model.upper[: model.cell_ends]
+                _wider(ends, WIDER * model.usual_level), model.upper[: model.cell_ends]
             )
         assert checked is not None
         if not checked.exposures:
@@ -211,7 +209,7 @@ def _wider(ends: Floats, step: float) -> Floats:
     Slacks that differ by what solvers leave of zero are the same then: such differences make it
     hard to show how far a cell gets.
     """
-    steps = ends * (1 + _WIDER) / step
+    steps = ends * (1 + WIDER) / step
     near = np.rint(steps)
     whole = np.where(np.abs(steps - near) <= _SAME_STEP, near, np.ceil(steps))
     return np.where(np.isfinite(whole), whole * step, ends)

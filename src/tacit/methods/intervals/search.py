@@ -11,13 +11,13 @@ from tacit.attack.sweep import Attack
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
 from tacit.methods.engine import driver, turns
-from tacit.methods.intervals.algorithms import algorithm
 from tacit.methods.intervals.model import IntervalsModel, Judgement
 from tacit.methods.intervals.options import EndsOptions
+from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
 from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Problem
-from tacit.tolerances import NEGLIGIBLE
+from tacit.tolerances import BEYOND, NEGLIGIBLE
 
 if TYPE_CHECKING:
     from tacit.methods.intervals.publication import Publication
@@ -95,7 +95,7 @@ class Search(driver.Search):
             self._run_algorithm()
 
     def _run_algorithm(self) -> None:
-        algorithm(self.options.algorithm)(self)
+        find_algorithm(self.method, self.options.algorithm)(self)
 
     def conclude(self) -> driver.Result | None:
         """Fewest intervals, tightened, rounded, audited."""
@@ -256,7 +256,7 @@ class Search(driver.Search):
                 return model.completed(needed)
             if share < 1 - _NEAR:
                 return None
-            ends = ends * ((1 + 1e-10) / share)
+            ends = ends * ((1 + BEYOND) / share)
         return None
 
     def look(self, ends: Floats) -> tuple[float, Floats]:

@@ -9,6 +9,7 @@ from tacit.methods.adjust.heuristics.flips import Flips
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Search
+from tacit.methods.engine.turns import ADJUST_TURN
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import MipSolution
 
@@ -37,7 +38,7 @@ def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None =
         flips.improve(seconds, trials)
         blocks.improve(until - search.seconds, 1 + trials // 50)
         return
-    turn = min(max(0.2, 0.05 * seconds), 3.0)
+    turn = min(max(0.2, ADJUST_TURN * seconds), 3.0)
     share = 0.5
     while search.seconds < until and not search.should_stop() and not blocks.is_exhausted:
         saved = []

@@ -12,9 +12,8 @@ from tacit.methods.adjust.cuts import sense_bounds
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.model import Search
-from tacit.outcome import TINY
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import ROUNDING_NOISE, SOLVER
+from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
 
 _KICK = 4
 """Senses turned around at once to leave a table that cannot be improved by one or two."""
