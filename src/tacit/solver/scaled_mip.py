@@ -6,19 +6,19 @@ whose largest coefficient is 1. What comes back is in the units of the caller.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Booleans, Floats
+from tacit.problem import Floats
 from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import MipSolution, Watcher
+from tacit.solver.mip import MipParts, MipSolution, Watcher
 from tacit.tolerances import SOLVER
 
 
 class ScaledMip:
-    """min cost x + offset as in `HighsMip`, with columns and costs of any size.
+    """A model as in `MipParts`, on HiGHS, with columns and costs of any size.
 
     A vector that comes back lies within the bounds of its columns.
     """
@@ -27,51 +27,39 @@ class ScaledMip:
         self,
         A: sparse.csr_array[Any, Any],
         *,
-        row_lower: Floats,
-        row_upper: Floats,
-        lower: Floats,
-        upper: Floats,
-        cost: Floats,
-        integer: Booleans,
-        offset: float = 0.0,
-        seed: int = 1,
-        tolerance: float = SOLVER,
         unit: Floats | float = 1.0,
         price: float = 1.0,
+        seed: int = 1,
+        tolerance: float = SOLVER,
+        **parts: Unpack[MipParts],
     ):
         """Prepare.
 
         Args:
             A: The rows.
-            row_lower: Their lower ends.
-            row_upper: Their upper ends.
-            lower: The least of each column.
-            upper: The most of each column.
-            cost: What a unit of each column costs.
-            integer: Columns that take integers only; their unit is 1.
-            offset: What every vector costs besides.
+            unit: The usual size of columns; 1 for integer ones.
+            price: What a column of its usual size usually costs.
             seed: For the solver.
             tolerance: For the solver, in the units that it is given.
-            unit: The usual size of columns.
-            price: What a column of its usual size usually costs.
+            **parts: The rest of the model, in the units of the caller.
         """
-        self._lower, self._upper = lower, upper
-        self._unit = np.broadcast_to(np.asarray(unit, float), len(cost))
+        self._lower, self._upper = parts["lower"], parts["upper"]
+        self._unit = np.broadcast_to(np.asarray(unit, float), len(self._lower))
         self._price = price
         part = sparse.csr_array(A.multiply(self._unit[None, :]))
         largest = np.asarray(abs(part).max(axis=1).todense()).ravel()
         scale = np.where(largest > 0, largest, 1.0)
         self._model = HighsMip(
             sparse.csr_array(part.multiply(1.0 / scale[:, None])),
-            row_lower=row_lower / scale,
-            row_upper=row_upper / scale,
-            lower=lower / self._unit,
-            upper=upper / self._unit,
-            cost=cost * self._unit / price,
-            integer=integer,
-            offset=offset / price,
             seed=seed,
             tolerance=tolerance,
+            row_lower=parts["row_lower"] / scale,
+            row_upper=parts["row_upper"] / scale,
+            lower=self._lower / self._unit,
+            upper=self._upper / self._unit,
+            cost=parts["cost"] * self._unit / price,
+            integer=parts["integer"],
+            offset=parts.get("offset", 0.0) / price,
         )
 
     def minimise(
