@@ -9,12 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Asked, UnitSearch, decimals_of
 from tacit.methods.engine.driver import Case, protected
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_negative_weights,
+)
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
@@ -143,11 +148,7 @@ def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:
         weight = 1.0 / chosen_weights(problem, "value")
     else:
         weight = chosen_weights(problem, weights)
-    negative = np.flatnonzero(weight < 0)
-    if len(negative):
-        raise ProblemError(
-            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-        )
+    refuse_negative_weights(problem, weight)
     if prefer_totals != 1.0:
         weight = weight * prefer_totals ** heights(problem.relations)
     return weight

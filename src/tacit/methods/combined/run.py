@@ -10,11 +10,16 @@ import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.combined.options import WRONG_WIDTH, CombinedOptions, width_share
 from tacit.methods.engine.driver import Case, protected
-from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem
+from tacit.methods.inputs import (
+    WeightKind,
+    chosen_weights,
+    expect_problem,
+    refuse_negative_weights,
+)
 from tacit.methods.intervals.options import Algorithm
 from tacit.methods.intervals.publication import Publication, merged_ends
 from tacit.methods.intervals.run import end_weights, refuse_small_steps
@@ -99,7 +104,8 @@ def combined(
             **options,
         }
     )
-    weight = _not_negative(problem, chosen_weights(problem, weights))
+    weight = chosen_weights(problem, weights)
+    refuse_negative_weights(problem, weight)
     try:
         ends = end_weights(problem, width_weights)
     except InputError as error:
@@ -144,15 +150,6 @@ def _agreeing(problem: Problem, widths: Floats, ends: Floats) -> list[Floats]:
     # What a least width takes beyond protection may differ between equal cells: how much it is,
     # where it ends, and at which end it is cheaper.
     return [widths, problem.lower, problem.upper, np.sign(ends[0::2] - ends[1::2])]
-
-
-def _not_negative(problem: Problem, weight: Floats) -> Floats:
-    negative = np.flatnonzero(weight < 0)
-    if len(negative):
-        raise ProblemError(
-            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-        )
-    return weight
 
 
 def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:

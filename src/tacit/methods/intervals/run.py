@@ -10,9 +10,14 @@ import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.engine.driver import Case, protected
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_negative_weights,
+)
 from tacit.methods.intervals.attackers import interleaved
 from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.model import IntervalsModel
@@ -178,9 +183,5 @@ def end_weights(problem: Problem, weights: Any) -> Floats:
     else:
         below = above = chosen_weights(problem, weights)
     for each in (below, above):
-        negative = np.flatnonzero(each < 0)
-        if len(negative):
-            raise ProblemError(
-                f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-            )
+        refuse_negative_weights(problem, each)
     return interleaved(above, below)
