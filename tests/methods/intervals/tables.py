@@ -147,6 +147,18 @@ def demands_of(
     return found
 
 
+def example(**changes: Any) -> Problem:
+    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
+    given: dict[str, Any] = {
+        "value": [10, 15, 25, 20, 17, 37],
+        "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
+        "sensitive": [0, 4],
+        "lower_level": [5, 7],
+        "upper_level": [5, 4],
+    }
+    return Problem(**{**given, **changes})
+
+
 def chained(kind: str, seed: int, count: int = 4) -> Problem:
     """A small random table in which some cells are equal to others."""
     rng = np.random.default_rng(seed)
