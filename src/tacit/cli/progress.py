@@ -188,7 +188,7 @@ class _Steps:
         return ", ".join(filter(None, parts))
 
     def steps(self, *, figures: bool) -> str:
-        """So many of so many, or the share; nothing where that is not known."""
+        """How many of how many, or the share; nothing where that is not known."""
         if not self.total:
             return ""
         percent = f"{self.done / self.total:.0%}"

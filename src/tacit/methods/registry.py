@@ -1,4 +1,4 @@
-"""The methods there are. Whoever adds one adds its line here; everything else asks this list."""
+"""The list of methods. A new one gets a line here; everything else looks methods up in it."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def _needed(numbers: Floats, most: int) -> int | None:
 def number_texts(
     numbers: Floats, digits: int | None, grouping: str = "", to: Rounding = "nearest"
 ) -> list[str]:
-    """Numbers with so many decimals, and with something between the thousands.
+    """Numbers with this many decimals, and with something between the thousands.
 
     Args:
         numbers: Any numbers.

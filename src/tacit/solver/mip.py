@@ -1,4 +1,4 @@
-"""Mixed-integer models, whoever solves them: what goes in, what comes out."""
+"""Mixed-integer models, independent of the solver: what goes in, what comes out."""
 
 from __future__ import annotations
 

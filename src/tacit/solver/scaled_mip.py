@@ -1,4 +1,4 @@
-"""Mixed-integer models that are solved in other units than those of whoever asks.
+"""Mixed-integer models that are solved in units other than the caller's.
 
 Tolerances of solvers are absolute: they are given columns and costs of the size of 1, and rows
 whose largest coefficient is 1. What comes back is in the units of the caller.

@@ -169,7 +169,7 @@ class _Polygons:
         return Relaxation(bound, found.x[: self._n] * self._unit, tight)
 
     def proven(self, duals: Floats, cutoff: float) -> float:
-        """The bound that dual values of rows prove, whoever found them."""
+        """The bound that dual values of rows prove, wherever they come from."""
         # A dual value of the wrong sign on a row that is bounded on one side only proves nothing.
         duals = np.where(np.isinf(self.row_lower), np.minimum(duals, 0.0), duals)
         upper = self.upper.copy()
@@ -209,7 +209,7 @@ def sense_bounds(
     slope = -np.asarray(model.A.T @ duals)
     most = model.farthest(cutoff)
     up, down = np.minimum(model.up, most), np.minimum(model.down, most)
-    # A rate this little below zero is the rounding of whoever found the dual values.
+    # A rate this little below zero is rounding by the solver that found the dual values.
     rounding = ROUNDING_NOISE * max(
         float(np.abs(slope).max(initial=0.0)), float(weight.max(initial=0))
     )

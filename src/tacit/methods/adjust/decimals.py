@@ -186,7 +186,7 @@ class Written:
             part,
             (rest - allowed, rest + allowed),
             np.concatenate([up_most, down_most]),
-            # What decimals cost is little; solvers must not lose their way over it.
+            # Decimals cost little: extreme ratios of costs would only mislead the solver.
             np.clip(cost / usual, -1e4, 1e4),
             seconds=seconds,
             seed=seed,

@@ -53,7 +53,7 @@ def least_squares(
     if not free.any():
         adds_up = np.abs(target).max(initial=0.0) < ROUNDING_NOISE
         return (z, np.zeros(A.shape[0])) if adds_up else None
-    # Where there is no table, the walk ends in numbers that are none.
+    # Where there is no such table, the iterates overflow or become NaN.
     with np.errstate(all="ignore"):
         found = _Point(F, target, w[free], low[free], high[free]).solve(is_over)
     if found is None:

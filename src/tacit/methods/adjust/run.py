@@ -69,7 +69,7 @@ def adjust(
             is closer (False). By default published values have the decimals of the true ones,
             so that decimals do not show which were changed. Levels are then rounded up to the
             last decimal, bounds and limits inwards.
-        prefer_totals: How many times dearer a deviation becomes with each step from the finest
+        prefer_totals: By which factor a deviation costs more with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
         solver: Who solves the mixed-integer model of `milp`: `highs` or `scip`.

@@ -184,7 +184,7 @@ class Asked:
 
     @cached_property
     def weight(self) -> Floats:
-        """What a unit of deviation costs: equal cells move together, and the dearest is largest."""
+        """What a unit of deviation costs: equal cells move together, so weights add up."""
         reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
         return np.asarray(reduced(self.given_weight))
 

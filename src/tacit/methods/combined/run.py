@@ -62,7 +62,7 @@ def combined(
             the cell's `value` (its size, at least 1), or an array.
         width_weights: What a unit of width costs, in the same way. A pair of these is for the
             lower and the upper ends.
-        max_suppressed: Publish all but so many cells exactly; sensitive ones count.
+        max_suppressed: Publish all but this many cells exactly; sensitive ones count.
         min_width: No interval is narrower than this, or than its cell's bounds if these are
             narrower: a number, a share of the cell's value such as `"5%"`, or an array.
         attackers: Who attacks; by default a reader who knows nothing more than the

@@ -19,17 +19,17 @@ from tacit.problem import Booleans, Floats
 from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE
 
 MOST_STEPS = 8
-"""An interval with a base of its own is at most so many times as wide as the base."""
+"""An interval with a base of its own is at most this many times as wide as the base."""
 LEAST_UNITS = 5
-"""A base is at least so many units of the table. Among integers a base of 1 hides nothing."""
+"""A base is at least this many units of the table. Among integers a base of 1 hides nothing."""
 MOST_MULTIPLES = 1e13
-"""Beyond so many steps from zero multiples of a base cannot be told from what lies between."""
+"""Beyond this many steps from zero multiples of a base cannot be told from what lies between."""
 _MANY = 5
 """So many different values are not multiples of a power of ten by chance."""
 _MOST = 0.9
 """A share of the values that is most of them."""
 _LEADING = 9
-"""Of an interval with one end only, the end keeps one digit: so many steps from zero at most."""
+"""Of an interval with one end only, the end keeps one digit: this many steps from zero at most."""
 
 
 def outward(
@@ -48,7 +48,7 @@ def outward(
         untold: Cells that are not published at all: their ends are infinite. Points among them
             stay points, which are not published either.
         strictly: Also move ends that are multiples but for rounding.
-        most_steps: A base of its own leaves each interval at most so many steps wide.
+        most_steps: A base of its own leaves each interval at most this many steps wide.
 
     >>> found = Intervals(np.array([35.3, 7.0]), np.array([44.9, 7.0]))
     >>> moved = outward(found, "auto", np.zeros(2, bool))

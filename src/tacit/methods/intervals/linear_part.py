@@ -29,7 +29,7 @@ from tacit.solver.highs import HighsModel, LinearSolution, Strategy
 from tacit.tolerances import FAR, LAST_DIGITS, ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 40
-"""Eliminated totals may take so many times the entries of the relations."""
+"""Eliminated totals may take this many times the entries of the relations."""
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""

@@ -151,7 +151,7 @@ class Search(driver.Search):
     def keep_time(self, *, for_audit_only: bool = False) -> None:
         """Keep time for what comes after the search: a last look, tightening and the audit.
 
-        A search whose time is up gets none back, or nobody would know why it was ended.
+        A search whose time is up gets none back: that it ended for lack of time must stay known.
         """
         if self._publication is None or (self.clock.is_up and not for_audit_only):
             return
@@ -244,7 +244,7 @@ class Search(driver.Search):
         """What is needed of a point, opened by what rounding took; None if it is not safe."""
         model = self.model
         ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
-        # What solvers leave of zeros is of no use, and makes trouble for those who look closely.
+        # Solvers leave tiny numbers in place of zeros: they protect nothing and blur later checks.
         ends[ends < self.negligible] = 0.0
         for _ in range(3):
             np.minimum(ends, model.upper[: model.cell_ends], out=ends)

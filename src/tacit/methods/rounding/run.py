@@ -46,11 +46,11 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         problem: The table.
         base: Every published value is a multiple of this.
         algorithm: How to search; see `RoundOptions`. `random` is unbiased but not additive.
-        steps: Every published value lies at most so many bases from the true one.
+        steps: Every published value lies at most this many bases from the true one.
         zero_restricted: Multiples of the base keep their value. Cells that must be published
             always do, where they are multiples.
         most_steps: Where no rounding within `steps` exists, allow one step more at a time, up
-            to so many; by default none.
+            to this many; by default none.
         time_limit: Seconds after which the best safe rounding so far is returned.
         gap: Stop when (objective - bound) / objective is at most this.
         seed: The same seed gives the same rounding, unless the time limit cuts in. By default 1;

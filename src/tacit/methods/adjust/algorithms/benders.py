@@ -27,7 +27,7 @@ from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
 _LARGEST = 1e12
 """Larger coefficients of a cut are more than solvers can take."""
 _LEAST_SHARE = 1e-9
-"""Costs below this share of the dearest are no scale to measure others by."""
+"""Costs below this share of the largest are too small to scale others by."""
 
 
 def run(search: Search) -> None:

@@ -16,7 +16,7 @@ from tacit.solver.highs_mip import MipSolution
 _SECONDS = 2.0
 """Time for one block."""
 _COUNTED = 1000.0
-"""Blocks are solved in integers where the usual level has at most so many."""
+"""Blocks are solved in integers where the usual level has at most this many."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
 
@@ -30,7 +30,7 @@ def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None =
         search: The run.
         lp: The closest table for given senses.
         seconds: For how long at most.
-        trials: One turn only, with so many senses tried and a block for every fifty of them.
+        trials: One turn only, with this many senses tried and a block for every fifty of them.
     """
     until = search.seconds + seconds
     flips, blocks = Flips(search, lp), Blocks(search)
@@ -67,7 +67,7 @@ class Blocks:
         self._patience = np.zeros(count)
 
     def improve(self, seconds: float, count: int = 2**62) -> None:
-        """Improve for so long, or so many blocks."""
+        """Improve for this long, or this many blocks."""
         search = self._search
         until = search.seconds + seconds
         last = search.iterations + count

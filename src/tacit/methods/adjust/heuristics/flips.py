@@ -32,7 +32,7 @@ class Flips:
         self._until, self._last = 0.0, 0
 
     def improve(self, seconds: float, trials: int = 2**62) -> None:
-        """Improve for so long, or so many trials."""
+        """Improve for this long, or this many trials."""
         search, model = self._search, self._model
         if search.best is None or len(model.sensitive) == 0 or not self._is_sound:
             return

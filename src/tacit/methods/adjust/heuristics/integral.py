@@ -92,7 +92,7 @@ def _attempt(
         part,
         (target, target),
         np.concatenate([up_high - up_low, down_high - down_low]),
-        # What rounding costs is little; solvers must not lose their way over it.
+        # Rounding costs little: extreme ratios of costs would only mislead the solver.
         np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
         seconds=seconds,
         seed=seed,

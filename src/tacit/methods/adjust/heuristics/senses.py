@@ -56,7 +56,7 @@ class SenseLp:
     whose sense is not decided may deviate as it likes, up to its level for nothing.
 
     Attributes:
-        is_large: Whether solving it takes its time.
+        is_large: Whether solving it takes long.
     """
 
     def __init__(self, search: Search, weight: Floats | None = None):

@@ -138,7 +138,7 @@ class Narrowest:
 class Root(RootLoop):
     """Raises the bound of the relaxation and keeps improving the best solution."""
 
-    # A round is dear here, and integer master problems follow.
+    # Rounds are expensive here, and integer master problems follow.
     window, window_share, least_gain = 5, 0.0, 0.05
 
     def __init__(
