@@ -25,7 +25,7 @@ WIDEST = 2.0
 SAMPLE = 1000
 """The width of at most this many cells that are not sensitive is measured."""
 _AFTER_STOP = 2.0
-"""Seconds that measuring goes on when somebody wants to stop."""
+"""Seconds for which measuring goes on after somebody asked to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -184,7 +184,7 @@ class Asked:
 
     @cached_property
     def weight(self) -> Floats:
-        """What a unit of deviation costs: equal cells move together, so weights add up."""
+        """What a unit of deviation costs: weights of equal cells add up; for `linf` the largest counts."""
         reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
         return np.asarray(reduced(self.given_weight))
 
