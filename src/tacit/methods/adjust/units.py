@@ -184,7 +184,7 @@ class Asked:
 
     @cached_property
     def weight(self) -> Floats:
-        """What a unit of deviation costs: weights of equal cells add up; for `linf` the largest counts."""
+        """What a unit of deviation costs: of equal cells all together, for `linf` the largest."""
         reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
         return np.asarray(reduced(self.given_weight))
 
