@@ -20,8 +20,6 @@ CITATION: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text())
 WORKFLOW: dict[str, Any] = yaml.safe_load((ROOT / ".github/workflows/test.yml").read_text())
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 _SUFFIXES = r"(?:py|md|toml|yml|yaml|cff)"
-_SHARING = ("tests/methods/intervals", "tests/methods/combined")
-"""Folders whose test modules still share what they need with each other."""
 
 
 def _name(requirement: str) -> str:
@@ -113,12 +111,9 @@ def imported(path: Path) -> Iterator[str]:
 
 def test_no_test_module_imports_another() -> None:
     """What several tests need stands in a module of its own, where it is not run as a test."""
-    sharing = tuple(ROOT / folder for folder in _SHARING)
     modules = {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
     assert Path(__file__).stem in modules
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        if any(path.is_relative_to(folder) for folder in sharing):
-            continue
         named = {part for name in imported(path) for part in name.split(".")}
         assert not named & modules, path.relative_to(ROOT)
 

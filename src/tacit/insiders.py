@@ -31,7 +31,7 @@ class LevelsAgainst:
 
     @classmethod
     def zero(cls, count: int) -> LevelsAgainst:
-        """No level at all, for so many entries."""
+        """No level at all, for this many entries."""
         return cls(np.zeros(count), np.zeros(count), np.zeros(count))
 
     def __len__(self) -> int:

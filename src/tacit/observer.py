@@ -42,7 +42,7 @@ class Observer:
 
 
 class Relay(Observer):
-    """Passes everything on to another observer; override what is to be told otherwise.
+    """Passes everything on to another observer; override what is to be reported differently.
 
     Args:
         listener: Who is told.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
+from tacit.tolerances import TINY
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
@@ -116,8 +117,6 @@ def _freeze(holder: object, name: str, array: npt.NDArray[Any]) -> None:
     object.__setattr__(holder, name, array)
 
 
-TINY = 1e-300
-"""What gaps are divided by where an objective is 0: objectives may be of any magnitude."""
 BoundSource: TypeAlias = Literal["recomputed", "solver"]
 """Where a bound comes from: tacit's own arithmetic, or a branch-and-bound solver alone."""
 

@@ -48,6 +48,16 @@ class Violation:
     relations: tuple[int, ...] = ()
 
 
+def refuse(found: Sequence[Violation]) -> None:
+    """Raise a `ProblemError` that names all violations, if there are any."""
+    if found:
+        raise ProblemError(
+            "\n".join(violation.message for violation in found),
+            cells=[cell for violation in found for cell in violation.cells],
+            relations=[relation for violation in found for relation in violation.relations],
+        )
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class Problem:
     """A table with linear relations, bounds, weights and sensitive cells.
@@ -337,13 +347,7 @@ class Problem:
 
     def validate(self, tolerance: float = ADDITIVITY_TOLERANCE) -> Self:
         """Return the problem itself, or raise `ProblemError` naming all that is wrong."""
-        found = self.violations(tolerance)
-        if found:
-            raise ProblemError(
-                "\n".join(violation.message for violation in found),
-                cells=[cell for violation in found for cell in violation.cells],
-                relations=[relation for violation in found for relation in violation.relations],
-            )
+        refuse(self.violations(tolerance))
         return self
 
     def subproblem(self, cells: Sequence[int] | Integers | Booleans) -> Problem:

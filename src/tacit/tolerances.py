@@ -20,11 +20,15 @@ Linear solvers stop at 1e-9 in their own units; this allows for two digits lost 
 """
 EVIDENCE = 1e-8
 """What evidence may be off by in all, as a share of the amount that it claims."""
+LIMIT = 1e-10
+"""A limit may lie below what the multipliers of its evidence show by this share of itself."""
 AGREEMENT = 1e-6
 """Figures given twice, such as contributions and their total, agree up to this share."""
 
 SOLVER_EXACT = 1e-9
 """Feasibility tolerance of linear programs whose answers are evidence."""
+SOLVER_FINE = 1e-8
+"""Feasibility tolerance of relaxations whose tight rows are read off dual values."""
 SOLVER = 1e-7
 """Feasibility tolerance of relaxations, whose bounds are recomputed anyway."""
 INTEGRAL = 1e-6
@@ -33,6 +37,21 @@ VIOLATED = 1e-6
 """A cut is worth adding when it misses its right-hand side by more than this share."""
 ROUNDING_NOISE = 1e-9
 """Differences below this share of the usual level are what floating-point sums leave behind."""
+LAST_DIGITS = 1e-12
+"""Numbers that differ by at most this share are the same but for the last digits of their sums.
+
+In vectors that are scaled to the size of 1, entries below it are zero.
+"""
+NEAR_MULTIPLE = 2e-10
+"""An end of an interval this close to a multiple, as a share of the interval, is that multiple."""
+CUTOFF = 1e-6
+"""Limits that follow from the best solution are this share wider: what is as good stays."""
+WIDER = 1e-7
+"""Ends that an audit finds too close by rounding are moved by this share of slacks and levels."""
+BEYOND = 1e-10
+"""What is opened to meet a level goes beyond it by this share, which rounding may take back."""
+UNDECIDED = 1e-8
+"""What lacks of a level where the answer is neither yes nor no; it counts as missed."""
 NEGLIGIBLE = 1e-6
 """Capacities and deviations below this share of the smallest level come from solvers, and go."""
 
@@ -52,3 +71,6 @@ FAR_LEAST_MOVES = 100.0
 """The same where few cells are to move: bounds stay alike from cell to cell."""
 FAR_IN_SUMS = 100.0
 """How far a cell without limits may move in an adjusted table, in sums of all levels."""
+
+TINY = 1e-300
+"""What gaps are divided by where an objective is 0: objectives may be of any magnitude."""

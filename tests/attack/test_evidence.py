@@ -256,9 +256,7 @@ def test_whatever_passes_the_check_is_true(data: st.DataObject) -> None:
     side = data.draw(st.sampled_from([1, -1]))
     requests = Requests(np.array([cell]), np.array([side]), np.array([np.inf]))
     evidence = Evidence.of(requests, Attack(p, knowledge).reach(requests))
-    what = data.draw(
-        st.sampled_from(["amount", "limit", "sides", "tables", "multipliers", "both"])
-    )
+    what = data.draw(st.sampled_from(["amount", "limit", "sides", "tables", "multipliers", "both"]))
     by = data.draw(st.sampled_from([-7.0, -1.0, -1e-4, 1e-4, 0.5, 1.0, 100.0]))
     changes: dict[str, Any] = {}
     if what in ("amount", "limit"):

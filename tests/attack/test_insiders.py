@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
 from tacit.attack.insiders import (
     InsiderFindings,
-    attack_insiders,
+    face_insiders,
     open_pairs,
     readers_requests,
 )
@@ -35,7 +35,10 @@ def attacked(
     requests = readers_requests(problem, np.setdiff1d(problem.sensitive, exposed))
     if exact:
         requests = Requests(requests.cells, requests.sides, np.full(len(requests), np.inf))
-    return set(exposed.tolist()), attack_insiders(problem, attack, requests, attack.reach(requests))
+    found = face_insiders(
+        problem, requests, attack.reach(requests), lambda pairs: attack.reach(pairs.requests)
+    )
+    return set(exposed.tolist()), found
 
 
 def names(made: Contributed, found: InsiderFindings) -> set[tuple[int, str, frozenset[int]]]:

@@ -11,12 +11,12 @@ from scipy import sparse
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
 from tacit.methods.adjust.run import adjust
-from tacit.methods.engine.driver import Case
 from tacit.methods.rounding.run import round as rounded
 from tacit.outcome import Outcome, Status, Values
 from tacit.problem import Floats, Problem
 from tacit.reductions.equal_cells import EqualCells
 from tests.attack.tables import crossed, flat
+from tests.methods.merging import without_merging
 
 
 def chained(seed: int, scale: float = 1.0) -> Problem:
@@ -61,14 +61,9 @@ def reduced(problem: Problem) -> EqualCells:
     return EqualCells.of(problem, agreeing=[problem.value])
 
 
-def both(
-    monkeypatch: pytest.MonkeyPatch, method: Any, problem: Problem, **options: Any
-) -> tuple[Outcome, Outcome]:
+def both(method: Any, problem: Problem, **options: Any) -> tuple[Outcome, Outcome]:
     """The outcomes with and without merging."""
-    merged = method(problem, **options)
-    with monkeypatch.context() as patched:
-        patched.setattr(Case, "of", lambda *given, **_: Case(EqualCells.none(given[0]), given[1]))
-        return merged, method(problem, **options)
+    return method(problem, **options), without_merging(method, problem, **options)
 
 
 def assert_same(merged: Outcome, apart: Outcome, problem: Problem) -> None:
@@ -88,9 +83,7 @@ def assert_same(merged: Outcome, apart: Outcome, problem: Problem) -> None:
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
 @pytest.mark.parametrize("seed", range(14))
-def test_adjustment_has_the_same_optimum(
-    monkeypatch: pytest.MonkeyPatch, seed: int, norm: Any
-) -> None:
+def test_adjustment_has_the_same_optimum(seed: int, norm: Any) -> None:
     """With and without merging, whichever cells have levels on one side, limits or senses."""
     problem = chained(seed)
     assert reduced(problem).problem.cell_count < problem.cell_count
@@ -103,7 +96,7 @@ def test_adjustment_has_the_same_optimum(
         down = np.maximum(problem.lower_level, problem.sliding_level) > 0
         options["senses"] = np.where(up & down, rng.integers(-1, 2, 4), 0)
         options["limits"] = 2.0
-    merged, apart = both(monkeypatch, adjust, problem, **options)
+    merged, apart = both(adjust, problem, **options)
     assert_same(merged, apart, problem)
 
 
@@ -121,14 +114,11 @@ def test_every_algorithm_of_adjustment_expands(algorithm: Any, scale: float) -> 
 
 @pytest.mark.parametrize("algorithm", ["auto", "milp", "partition"])
 @pytest.mark.parametrize("seed", range(10))
-def test_rounding_has_the_same_optimum(
-    monkeypatch: pytest.MonkeyPatch, seed: int, algorithm: Any
-) -> None:
+def test_rounding_has_the_same_optimum(seed: int, algorithm: Any) -> None:
     """With and without merging, for attackers who know a cell as well."""
     problem = chained(seed)
     known = (Attacker("neighbour", known=(1,)),) if seed % 2 else ()
     merged, apart = both(
-        monkeypatch,
         rounded,
         problem,
         base=5.0,
@@ -142,9 +132,7 @@ def test_rounding_has_the_same_optimum(
 
 
 @pytest.mark.parametrize("seed", [21, 37])
-def test_cuts_of_rounding_are_about_merged_cells(
-    monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_cuts_of_rounding_are_about_merged_cells(seed: int) -> None:
     """What the audit of the given table finds exposed is ruled out in the smaller one."""
     problem = chained(seed)
     problem = problem.replace(
@@ -153,7 +141,7 @@ def test_cuts_of_rounding_are_about_merged_cells(
         sliding_level=np.zeros(4),
     )
     known = (Attacker("neighbour", known=(1,)),)
-    merged, apart = both(monkeypatch, rounded, problem, base=10.0, attackers=known)
+    merged, apart = both(rounded, problem, base=10.0, attackers=known)
     assert merged.report.cuts > 0
     assert_same(merged, apart, problem)
     assert audit(problem, merged, attackers=known).safe

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from typing import get_args, get_type_hints
 
 import pytest
 
 import tacit
-from tacit.methods.registry import METHODS, find_method
+from tacit.methods.registry import METHODS, find_algorithm, find_method
 from tacit.options import Options
 
 
@@ -57,3 +58,15 @@ def test_what_is_not_there_is_refused() -> None:
         find_method("suppres")
     with pytest.raises(tacit.InputError, match=f"known are {', '.join(METHODS)}"):
         find_method("")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_algorithm_has_a_file_of_its_name(method: str) -> None:
+    """What a user may type is found in the package of the method, in a file of that name."""
+    package = find_method(method).run().__module__.removesuffix(".run")
+    names = get_args(get_type_hints(find_method(method).options())["algorithm"])
+    assert "auto" in names
+    for name in names:
+        found = find_algorithm(method, name)
+        assert found.__name__ == "run"
+        assert found.__module__ == f"{package}.algorithms.{name.replace('-', '_')}"

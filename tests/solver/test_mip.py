@@ -1,4 +1,4 @@
-"""What HiGHS and SCIP have in common, in one suite for both."""
+"""What HiGHS, in its own units or others, and SCIP have in common: one suite for all."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from scipy import sparse
 from tacit.clock import Clock, TimeUpError
 from tacit.solver.highs_mip import HighsMip
 from tacit.solver.mip import Mip, MipSolution
+from tacit.solver.scaled_mip import ScaledMip
 from tacit.solver.scip import ScipMip
 from tests.solver.programmes import Cover, values
 
-SOLVERS: list[type[Mip]] = [HighsMip, ScipMip]
+SOLVERS: list[type[Mip]] = [HighsMip, ScaledMip, ScipMip]
 
 
 def model(kind: type[Mip], cover: Cover, offset: float = 0.0) -> Mip:
@@ -42,6 +43,19 @@ def test_either_finds_the_optimum(kind: type[Mip], seed: int) -> None:
     assert found.settled_bound == pytest.approx(found.objective)
     x = values(found)[cover.integer]
     assert x == pytest.approx(np.rint(x), abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", SOLVERS)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_either_bounds_a_model_without_integers(kind: type[Mip], sign: float) -> None:
+    """The bound of a linear model is its optimum, be it above or below zero."""
+    cover = Cover(2)
+    cover.integer[:] = False
+    cover.cost = sign * cover.cost
+    found = model(kind, cover, offset=3.0).minimise(seconds=10)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(cover.optimum() + 3)
+    assert found.bound == pytest.approx(found.objective)
 
 
 @pytest.mark.parametrize("kind", SOLVERS)

@@ -31,10 +31,18 @@ from tacit.attack.shrink import Structure
 from tacit.attack.suggestions import Deviations, Suggestions
 from tacit.attack.sweep import Attack
 from tacit.attack.values import faults_of_values, judge_values
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.observer import Observer
 from tacit.outcome import Solution, Suppression, Values
-from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem, Violation
+from tacit.problem import (
+    ADDITIVITY_TOLERANCE,
+    Booleans,
+    Floats,
+    Integers,
+    Problem,
+    Violation,
+    refuse,
+)
 
 CellChoice = Literal["sensitive", "suppressed", "all"] | Sequence[int] | Integers
 NARROW = 0.01
@@ -482,13 +490,8 @@ def _numbers(cells: Integers) -> list[int]:
 
 def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
     """Refuse a table about which nothing can be deduced because it cannot be."""
-    found = [v for v in problem.violations(tolerance) if v.condition in ("additivity", "bounds")]
-    if found:
-        raise ProblemError(
-            "\n".join(violation.message for violation in found),
-            cells=[cell for violation in found for cell in violation.cells],
-            relations=[relation for violation in found for relation in violation.relations],
-        )
+    found = problem.violations(tolerance)
+    refuse([each for each in found if each.condition in ("additivity", "bounds")])
 
 
 def hidden_cells(problem: Problem, solution: Solution, knowledge: Knowledge) -> Booleans:

@@ -27,7 +27,7 @@ from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import VIOLATED
+from tacit.tolerances import SOLVER, VIOLATED
 
 VIOLATION = VIOLATED
 """A cut is violated when it misses its right-hand side by more than this share."""
@@ -403,7 +403,7 @@ class _LinearSeparator:
             row_upper=zeros,
             lower=nothing,
             upper=nothing,
-            tolerance=1e-7,
+            tolerance=SOLVER,
         )
         self._lower, self._upper = nothing.copy(), nothing.copy()
         self._asked: int | None = None

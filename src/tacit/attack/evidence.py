@@ -26,12 +26,10 @@ from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Limits, Reaches, Requests
 from tacit.errors import TacitError
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.tolerances import EVIDENCE
+from tacit.tolerances import EVIDENCE, LIMIT
 
 EVIDENCE_TOLERANCE = EVIDENCE
 """A claimed table may miss relations, bounds and the amount by this share of the amount in all."""
-LIMIT_TOLERANCE = 1e-10
-"""A limit may lie below what the multipliers show by this share of itself."""
 _ROUNDING = np.finfo(float).eps / 2
 """The largest relative error of one operation."""
 _FRACTION, _LARGEST_MULTIPLIER, _LARGEST_COEFFICIENT, _MOST_TERMS = 2.0**20, 2.0**12, 2.0**8, 2**13
@@ -253,7 +251,7 @@ class Evidence:
         refused |= ~(self.limit >= self.amount)
         bounded = np.flatnonzero(self.limit != np.inf)
         shown = limits_shown(problem, capacities.take(bounded), self.multipliers[bounded])
-        enough = shown <= self.limit[bounded] * (1 + LIMIT_TOLERANCE)
+        enough = shown <= self.limit[bounded] * (1 + LIMIT)
         refused[bounded[~enough]] = True
         return np.asarray(refused)
 

@@ -21,6 +21,37 @@ from tacit.compiling import njit
 
 
 @njit(cache=True, nogil=True)
+def work_space(
+    nodes: int, arcs: int
+) -> tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.uint8],
+    npt.NDArray[np.float64],
+]:
+    """What `send` works with, in the order of its arguments, ready for the first call."""
+    level = np.full(nodes, -1, np.int64)
+    queue = np.zeros(nodes + 1, np.int64)
+    current = np.empty(nodes, np.int64)
+    path = np.empty(nodes + 1, np.int64)
+    touched = np.empty(arcs, np.int64)
+    is_touched = np.zeros(arcs, np.uint8)
+    flow = np.zeros(arcs)
+    return level, queue, current, path, touched, is_touched, flow
+
+
+@njit(cache=True, nogil=True)
+def longer(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy with twice the space."""
+    copy = np.empty(2 * len(array), array.dtype)
+    copy[: len(array)] = array
+    return copy
+
+
+@njit(cache=True, nogil=True)
 def send(
     first: npt.NDArray[np.int64],
     link: npt.NDArray[np.int64],
@@ -41,7 +72,7 @@ def send(
 ) -> tuple[float, int]:
     """Send up to `target` from source to sink without using arc `own`, changing `residual`.
 
-    The other arguments are work space: per node `level` (-1 at first), `queue` (one longer; its
+    The other arguments are `work_space`: per node `level` (-1 at first), `queue` (one longer; its
     last entry counts the nodes met, 0 at first), `current` and `path` (one longer); per arc
     `touched`, `is_touched` and `flow` (the latter two all zero on entry; the caller clears them
     again). `flow` receives what each arc carries from tail to head; it is kept apart from
@@ -240,13 +271,7 @@ def _maximum_flows(
     flow_amount = np.empty(len(flow_arc))
     used = 0
     cut = np.zeros((count, nodes), np.uint8)
-    level = np.full(nodes, -1, np.int64)
-    queue = np.zeros(nodes + 1, np.int64)
-    current = np.empty(nodes, np.int64)
-    path = np.empty(nodes + 1, np.int64)
-    touched = np.empty(arcs, np.int64)
-    is_touched = np.zeros(arcs, np.uint8)
-    flow = np.zeros(arcs)
+    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
     for request in range(count):
         own = cells[request]
         source, sink = head[own], tail[own]
@@ -299,12 +324,8 @@ def _maximum_flows(
             residual[2 * arc + 1] = capacity[2 * arc + 1]
             if amount != 0.0:
                 if used == len(flow_arc):
-                    longer_arc = np.empty(2 * used, np.int64)
-                    longer_arc[:used] = flow_arc
-                    flow_arc = longer_arc
-                    longer_amount = np.empty(2 * used)
-                    longer_amount[:used] = flow_amount
-                    flow_amount = longer_amount
+                    flow_arc = longer(flow_arc)
+                    flow_amount = longer(flow_amount)
                 flow_arc[used] = arc
                 flow_amount[used] = amount
                 used += 1

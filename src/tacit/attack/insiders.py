@@ -22,7 +22,6 @@ from scipy import sparse
 
 from tacit.attack.insider_knowledge import LEVELS, Deviations, InsiderKnowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
-from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 
@@ -159,34 +158,6 @@ def open_pairs(
         coalition=1,
     )
     return found.pairs
-
-
-def attack_insiders(
-    problem: Problem,
-    attack: Attack,
-    requests: Requests,
-    reaches: Reaches,
-    *,
-    known: InsiderKnowledge | None = None,
-    **sweep: Any,
-) -> InsiderFindings:
-    """What insiders can deduce, given what readers can.
-
-    Args:
-        problem: The true table.
-        attack: The attack of a reader on what is published.
-        requests: The levels against readers; see `face_insiders`.
-        reaches: The answers to them.
-        known: What insiders know, if at hand.
-        sweep: For `Attack.reach`.
-    """
-    return face_insiders(
-        problem,
-        requests,
-        reaches,
-        lambda pairs: attack.reach(pairs.requests, **sweep),
-        known=known,
-    )
 
 
 def readers_requests(problem: Problem, cells: Integers | None = None) -> Requests:

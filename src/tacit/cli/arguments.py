@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit.errors import nearest
+from tacit.tolerances import ADDITIVITY
 
 WEIGHTS = ("file", "unit", "value")
 """What a cell costs: as in the file, 1, or its value."""
 INSIDERS = ("singletons", "contributors", "none")
 """Which contributors attack: those alone in a cell, all that the table knows, nobody."""
+_ADDITIVITY = f"{ADDITIVITY:.0e}".replace("e-0", "e-")
 _LARGEST_SEED = 10**9
 """Solvers count on from a seed, and must not run out of numbers."""
 
@@ -87,7 +89,7 @@ def add_tolerance(parser: argparse.ArgumentParser) -> None:
         type=_share,
         metavar="X",
         help="a relation holds when its residual is at most this share of its terms; "
-        "larger for tables rounded cell by cell (default: 1e-9)",
+        f"larger for tables rounded cell by cell (default: {_ADDITIVITY})",
     )
 
 

@@ -21,4 +21,4 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     """Ended at once by Ctrl-C, as shells expect it."""
     BROKEN_PIPE = 141
-    """Whoever read the output went away, as shells expect it."""
+    """The reader of the output has closed it; the code is the one that shells expect."""

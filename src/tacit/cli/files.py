@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,11 +74,6 @@ def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> N
 
 def write_json(path: Path, members: Mapping[str, Any]) -> None:
     """Write one JSON object, one key per line; it is confidential, and complete or not there."""
-    from tacit.io.files import replacing
+    from tacit.io.files import write_members
 
-    lines = ",\n ".join(
-        f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
-        for key, member in members.items()
-    )
-    with replacing(path, confidential=True) as stream:
-        stream.write(f"{{{lines}}}\n".encode())
+    write_members(path, members)

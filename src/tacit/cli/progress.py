@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from tacit.cli.interrupts import Interrupts
 from tacit.clock import running_time, standstill
 from tacit.observer import Observer
+from tacit.tolerances import TINY
 
 if TYPE_CHECKING:
     from tacit.outcome import Outcome
@@ -196,7 +197,7 @@ class _Steps:
         return ", ".join(filter(None, parts))
 
     def steps(self, *, figures: bool) -> str:
-        """So many of so many, or the share; nothing where that is not known."""
+        """How many of how many, or the share; nothing where that is not known."""
         if not self.total:
             return ""
         percent = f"{self.done / self.total:.0%}"
@@ -241,7 +242,7 @@ class _Search(_Steps):
         if self.bound is not None:
             parts.append(f"bound {number(self.bound)}")
             if self.objective is not None:
-                gap = (self.objective - self.bound) / max(abs(self.objective), 1e-10)
+                gap = (self.objective - self.bound) / max(abs(self.objective), TINY)
                 parts.append(f"gap {gap:.2%}")
         if self.cuts:
             parts.append(f"{self.cuts} cuts")

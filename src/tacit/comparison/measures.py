@@ -18,14 +18,14 @@ from tacit.observer import Observer, Relay
 from tacit.options import Options
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import ROUNDING_NOISE
 
 WIDEST = 2.0
 """Nothing is known about a cell whose interval is this wide, as a share of its value."""
 SAMPLE = 1000
 """The width of at most this many cells that are not sensitive is measured."""
 _AFTER_STOP = 2.0
-"""Seconds that measuring goes on when somebody wants to stop."""
-_SAME = 1e-9
+"""Seconds for which measuring goes on after somebody asked to stop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +156,7 @@ def _shown(problem: Problem, solution: Solution) -> dict[str, Booleans]:
         blank = (solution.lower <= problem.lower) & (solution.upper >= problem.upper)
         found["suppressed"], found["intervals"] = spread & blank, spread & ~blank
     else:
-        scale = _SAME * np.maximum(np.abs(problem.value), 1.0)
+        scale = ROUNDING_NOISE * np.maximum(np.abs(problem.value), 1.0)
         found["changed"] = np.abs(solution.value - problem.value) > scale
     return found
 

@@ -112,7 +112,7 @@ class Comparison:
         return to_frame(columns, backend)
 
     def summary(self) -> str:
-        """A table of text, what is to say about single methods, and what is best at what."""
+        """A table of text, remarks on single methods, and which method is best at what."""
         texts = self._texts()
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         lines = [

@@ -7,6 +7,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.generators.contributions import streams
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
+from tacit.tolerances import ROUNDING_NOISE
 
 
 def random_hierarchy(
@@ -41,7 +42,7 @@ def random_hierarchy(
         )
     (random,) = streams(seed, 1)
     # Level sizes leaves^(level/depth): each is at least twice the one before.
-    sizes = [int(leaves ** (level / depth) + 1e-9) for level in range(depth)] + [leaves]
+    sizes = [int(leaves ** (level / depth) + ROUNDING_NOISE) for level in range(depth)] + [leaves]
     above: dict[str, str] = {}
     parents = [total]
     for size in sizes[1:]:

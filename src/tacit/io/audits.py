@@ -60,7 +60,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -73,7 +73,7 @@ from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution
 from tacit.attack.reach import TOLERANCE
 from tacit.attack.values import faults_of_values
 from tacit.errors import InputError, ProblemError
-from tacit.io.files import read_content, replacing
+from tacit.io.files import parsed_json, read_content, replacing
 from tacit.outcome import Suppression, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 from tacit.version import __version__
@@ -268,14 +268,7 @@ class _Reader:
     def __init__(self, path: str | Path, problem: Problem):
         self.path = path
         self.problem = problem
-        try:
-            given = json.loads(read_content(path), parse_constant=self._refuse_constant)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"this is not valid JSON: {error.msg.lower()}", path=path, line=error.lineno
-            ) from None
-        except (UnicodeDecodeError, RecursionError, ValueError):
-            raise self._fault("this is not valid JSON") from None
+        given = parsed_json(read_content(path), path, "infinity")
         if not isinstance(given, dict) or "format" not in given or "attackers" not in given:
             raise self._fault("this is not an audit saved by tacit")
         if given["format"] != FORMAT:
@@ -290,9 +283,6 @@ class _Reader:
                     f"the audit is about another table: its number of {key} is not the {count} "
                     "of this one"
                 )
-
-    def _refuse_constant(self, name: str) -> NoReturn:
-        raise self._fault(f"{name} is not valid JSON; infinity is null")
 
     def _fault(self, message: str) -> InputError:
         return InputError(message, path=self.path)

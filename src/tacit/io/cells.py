@@ -120,8 +120,7 @@ def _texts(column: npt.NDArray[Any]) -> Sequence[Any]:
 def _parquet(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
     import duckdb
 
-    def quoted(name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
+    from tacit.microdata.quoting import quoted_name
 
     # Numbered, because names may be any text.
     arrays = {
@@ -129,7 +128,7 @@ def _parquet(columns: Mapping[str, npt.NDArray[Any]]) -> bytes:
         for place, column in enumerate(columns.values())
     }
     chosen = ", ".join(
-        f"{_filled(source, column)} AS {quoted(name)}"
+        f"{_filled(source, column)} AS {quoted_name(name)}"
         for (source, column), name in zip(arrays.items(), columns, strict=True)
     )
     with tempfile.TemporaryDirectory(prefix="tacit-") as folder, duckdb.connect() as duck:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, NoReturn, cast
 
 from tacit.errors import InputError, not_utf8, unwritable
 
@@ -107,6 +108,41 @@ def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
         # Gone already when all went well, or never there.
         with suppress(OSError):
             temporary.unlink()
+
+
+def write_members(path: str | Path, members: Mapping[str, Any]) -> None:
+    """Write a confidential JSON object, one key per line; the file is complete or not there."""
+    lines = ",\n ".join(
+        f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
+        for key, member in members.items()
+    )
+    with replacing(path, confidential=True) as stream:
+        stream.write(f"{{{lines}}}\n".encode())
+
+
+def parsed_json(content: bytes, path: str | Path, infinity: str) -> Any:
+    """What a JSON file holds.
+
+    Args:
+        content: The file.
+        path: Its name, for errors.
+        infinity: What may be infinite, and is null then: JSON has no `Infinity`.
+
+    Raises:
+        InputError: It is not valid JSON.
+    """
+
+    def refuse_constant(name: str) -> NoReturn:
+        raise InputError(f"{name} is not valid JSON; {infinity} is null", path=path)
+
+    try:
+        return json.loads(content, parse_constant=refuse_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"this is not valid JSON: {error.msg.lower()}", path=path, line=error.lineno
+        ) from None
+    except (UnicodeDecodeError, RecursionError, ValueError):
+        raise InputError("this is not valid JSON", path=path) from None
 
 
 def _for_owner(path: str, flags: int) -> int:

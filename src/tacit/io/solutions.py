@@ -7,17 +7,16 @@ published table itself, as CSV or Parquet.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.files import read_content, replacing
+from tacit.io.files import parsed_json, read_content, write_members
 from tacit.io.jj import CELL_FIELDS, read_jj_status
 from tacit.io.jj_faults import MOST_DIGITS
 from tacit.io.published_cells import SUFFIXES as PUBLISHED_SUFFIXES
@@ -25,6 +24,7 @@ from tacit.io.published_cells import read_published_cells
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import Table
+from tacit.tolerances import TINY
 from tacit.version import __version__
 
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -152,17 +152,7 @@ class _JsonSolution:
     def __init__(self, content: bytes, path: str | Path, problem: Problem):
         self.path = path
         self.problem = problem
-        try:
-            self.given = json.loads(content, parse_constant=self._refuse_constant)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"this is not valid JSON: {error.msg.lower()}", path=path, line=error.lineno
-            ) from None
-        except (UnicodeDecodeError, RecursionError, ValueError):
-            raise self._fault("this is not valid JSON") from None
-
-    def _refuse_constant(self, name: str) -> NoReturn:
-        raise self._fault(f"{name} is not valid JSON; an infinite end of an interval is null")
+        self.given = parsed_json(content, path, "an infinite end of an interval")
 
     def _fault(self, message: str) -> InputError:
         return InputError(message, path=self.path)
@@ -328,12 +318,7 @@ def write_outcome_json(
             for point in report.trace
         ],
     }
-    lines = ",\n ".join(
-        f"{json.dumps(key)}: {json.dumps(member, allow_nan=False)}"
-        for key, member in members.items()
-    )
-    with replacing(path, confidential=True) as stream:
-        stream.write(f"{{{lines}}}\n".encode())
+    write_members(path, members)
 
 
 def _published_objective(outcome: Outcome) -> dict[str, Any]:
@@ -395,7 +380,7 @@ def _secondary_members(outcome: Outcome, problem: Problem, changed: Booleans) ->
         # The method may have been given other weights.
         weights = problem.weight if outcome.audit is None else outcome.audit.problem.weight
         weight = float(weights[changed & ~problem.is_sensitive].sum())
-        gap = (report.objective - report.bound) / max(weight, 1e-10)
+        gap = (report.objective - report.bound) / max(weight, TINY)
     return {"secondary_weight": _number(weight), "secondary_gap": _number(gap)}
 
 

@@ -355,7 +355,7 @@ def _dimensions(top: Section) -> dict[str, Dimension]:
 
 
 def _recodes(top: Section) -> dict[str, Any]:
-    """What to merge, dimension by dimension; whether it can be is seen with the table at hand."""
+    """What to merge, dimension by dimension; whether it is possible shows with the table."""
     section = top.section("recode")
     if section is None:
         return {}

@@ -121,7 +121,7 @@ def job_problem(
 
 
 class JobListener:
-    """Listens to a job as it runs, and does nothing; whoever shows something overrides it."""
+    """Listens to a job as it runs and does nothing; overridden to show progress."""
 
     def reading(self) -> AbstractContextManager[Observer]:
         """The observer of what is read and tabulated, in the meantime."""

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError, ProblemError
-from tacit.problem import Booleans, Floats, Problem
+from tacit.problem import Booleans, Floats, Problem, refuse
 
 WeightKind: TypeAlias = Literal["given", "unit", "value"]
 
@@ -54,6 +54,19 @@ def chosen_weights(problem: Problem, weights: WeightKind | npt.ArrayLike) -> Flo
     raise InputError(f"weights must be {known} or an array; not {weights!r}")
 
 
+def refuse_negative_weights(problem: Problem, weight: Floats) -> None:
+    """Refuse weights below zero: nobody is paid for losing information.
+
+    Raises:
+        ProblemError: A weight is negative.
+    """
+    negative = np.flatnonzero(weight < 0)
+    if len(negative):
+        raise ProblemError(
+            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
+        )
+
+
 def cell_mask(problem: Problem, cells: npt.ArrayLike, name: str) -> Booleans:
     """Cells given as numbers or as a mask, as a mask.
 
@@ -89,13 +102,7 @@ def refuse_contradictions(problem: Problem, tolerance: float) -> None:
         ProblemError: The table contradicts itself.
     """
     found = problem.violations(tolerance)
-    wrong = [violation for violation in found if violation.condition != "levels"]
-    if wrong:
-        raise ProblemError(
-            "\n".join(violation.message for violation in wrong),
-            cells=[cell for violation in wrong for cell in violation.cells],
-            relations=[relation for violation in wrong for relation in violation.relations],
-        )
+    refuse([violation for violation in found if violation.condition != "levels"])
 
 
 def unattainable_levels(problem: Problem, tolerance: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""The methods there are. Whoever adds one adds its line here; everything else asks this list."""
+"""The list of methods. A new one gets a line here; everything else looks methods up in it."""
 
 from __future__ import annotations
 
@@ -80,6 +80,19 @@ def find_method(name: str) -> Method:
     if name in METHODS:
         return METHODS[name]
     raise InputError(f"there is no method {name!r}; {nearest(str(name), [*METHODS])}")
+
+
+def find_algorithm(method: str, name: str) -> Callable[[Any], None]:
+    """The function `run` of an algorithm, which is imported when it is asked for.
+
+    Args:
+        method: The method's name.
+        name: The algorithm as users type it; its file in the method's `algorithms` has `_` for `-`.
+    """
+    package = find_method(method).function.rpartition(".")[0]
+    return cast(
+        "Callable[[Any], None]", _import(f"{package}.algorithms.{name.replace('-', '_')}:run")
+    )
 
 
 def _import(place: str) -> Any:

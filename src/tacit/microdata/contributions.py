@@ -23,7 +23,7 @@ MOST_SHARED_CELLS = 8_000_000
 """At most this many cells are kept by all threads together."""
 
 FEW_CELLS = 100_000
-"""Up to so many cells, or an eighth of the number of records, keeping more of them costs little."""
+"""Up to this many cells, or an eighth of the records, keeping more of them costs little."""
 
 UNITS_AT_ONCE = 50_000
 """So many contributors are identified at once."""
@@ -33,7 +33,7 @@ Identify: TypeAlias = Callable[[Integers, bool], Integers]
 
 
 def listed_count(top: int, cells: int, records: int) -> int:
-    """How many of the largest contributors to keep where so many are asked for."""
+    """How many of the largest contributors to keep where this many are asked for."""
     return max(top, LISTED) if cells <= max(FEW_CELLS, records // 8) else top
 
 
@@ -273,7 +273,7 @@ class Tally:
             self.holdings.identify(lambda units: identify(units, True))
 
     def table(self, backend: str | None, *, top: int, with_empty: bool) -> Table:
-        """The table, with so many of the largest contributions.
+        """The table, with this many of the largest contributions.
 
         Args:
             backend: The data frame library of the table.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tacit.errors import InputError
 from tacit.release.flags import MEANINGS, PublishedStatus
+from tacit.tolerances import LAST_DIGITS
 
 if TYPE_CHECKING:
     from tacit.problem import Floats
@@ -103,7 +104,7 @@ def _needed(numbers: Floats, most: int) -> int | None:
     numbers = np.unique(numbers[np.abs(numbers) < _EXACT_BELOW])
     size = np.abs(numbers)
     smallest = 1e-3 * min(1.0, float(size.max(initial=0.0)))
-    allowed = 1e-12 * np.maximum(size, smallest)
+    allowed = LAST_DIGITS * np.maximum(size, smallest)
     for count in range(most + 1):
         if (np.abs(numbers - np.round(numbers, count)) <= allowed).all():
             return count
@@ -113,7 +114,7 @@ def _needed(numbers: Floats, most: int) -> int | None:
 def number_texts(
     numbers: Floats, digits: int | None, grouping: str = "", to: Rounding = "nearest"
 ) -> list[str]:
-    """Numbers with so many decimals, and with something between the thousands.
+    """Numbers with this many decimals, and with something between the thousands.
 
     Args:
         numbers: Any numbers.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,11 @@ class NoReleaseError(TacitError):
         super().__init__(message)
 
 
+def _lines(rows: Mapping[str, str]) -> str:
+    """Lines of a summary, their names in a column of their own."""
+    return "\n".join(f"{name:<12}{text}" for name, text in rows.items())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class WorkingPapers:
     """Everything behind a release. Confidential: it holds true values, levels and evidence.
@@ -88,7 +94,7 @@ class WorkingPapers:
         values; how many cells are sensitive, against how many attackers the audit looked, the
         seed and even the time taken depend on what readers must not know.
         """
-        return "\n".join(f"{name:<12}{text}" for name, text in self.summary_rows().items())
+        return _lines(self.summary_rows())
 
     def summary_rows(self) -> dict[str, str]:
         """The lines of `summary`, each under its name."""
@@ -157,7 +163,7 @@ class Release:
         It may be shown to readers: it is made of what is published alone. How the search ended,
         with objective, bound and gap, is told by `papers.summary()`, which is confidential.
         """
-        return "\n".join(f"{name:<12}{text}" for name, text in self.summary_rows().items())
+        return _lines(self.summary_rows())
 
     def summary_rows(self) -> dict[str, str]:
         """The lines of `summary`, each under its name."""

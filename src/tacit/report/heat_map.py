@@ -222,7 +222,7 @@ def _binned(arrangement: Arrangement, marks: Marked) -> tuple[Drawing, str]:
 
 
 def _thinned(axis: Axis, step: int) -> Axis:
-    """Every so manyth row or column, named by the highest code among those it stands for."""
+    """Every n-th row or column, named by the highest code among those it stands for."""
     starts = range(0, len(axis), step)
     best = [start + int(np.argmin(axis.levels[start : start + step])) for start in starts]
     return Axis(axis.name, tuple(axis.labels[place] for place in best), axis.levels[best])

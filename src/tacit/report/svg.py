@@ -52,7 +52,7 @@ def text_width(text: str, size: float = SMALL) -> float:
 
 
 def shortened(text: str, most: int = 26) -> str:
-    """A text that is not longer than so many letters.
+    """A text that is not longer than this many letters.
 
     >>> shortened("manufacture of furniture", 12)
     'manufacture…'
@@ -191,7 +191,7 @@ def hatching(name: str, colour: str, ground: str, step: float = 5.0) -> str:
 
 
 def round_steps(low: float, high: float, count: int = 5) -> list[float]:
-    """Round numbers from at most `low` to at least `high`, about so many.
+    """Round numbers from at most `low` to at least `high`, about this many.
 
     >>> round_steps(0, 87)
     [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]

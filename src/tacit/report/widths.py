@@ -23,7 +23,7 @@ from tacit.report.texts import counted, percent
 EDGES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Classes of widths, as shares of a value."""
 SAMPLE = 400
-"""Of more suppressed cells than this, so many are looked at."""
+"""Of more suppressed cells than this, this many are looked at."""
 SECONDS = 10.0
 """What can be deduced is looked for no longer than this."""
 

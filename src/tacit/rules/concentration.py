@@ -21,9 +21,7 @@ from tacit.rules.rule import (
 )
 from tacit.table import Table
 from tacit.table.judging import Pairs, Verdict
-
-_ROUNDING = 1e-12
-"""Differences below this share are taken for rounding of sums."""
+from tacit.tolerances import LAST_DIGITS
 
 
 @dataclass(frozen=True)
@@ -258,7 +256,7 @@ def _verdict(
     facts: Mapping[str, Floats] | None = None,
 ) -> Verdict:
     """Cells with an excess are sensitive, and the level is the excess in units of the total."""
-    sensitive = (excess > _ROUNDING * size) & is_occupied(table)
+    sensitive = (excess > LAST_DIGITS * size) & is_occupied(table)
     cells = np.flatnonzero(sensitive)
     scale = found.scale if isinstance(found.scale, float) else found.scale[cells]
     noted = {name: column[cells] for name, column in (facts or {}).items()}

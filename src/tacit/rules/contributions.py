@@ -50,7 +50,7 @@ class Magnitudes:
         return total
 
     def largest(self, number: int) -> Floats:
-        """What the largest contributors contribute together, so many of them.
+        """What this many of the largest contributors contribute together.
 
         Where sampling weights below 1 leave fewer than that among the known ones, the others are
         taken to be as large as they can be.

@@ -27,6 +27,7 @@ from tacit.insiders import LevelsAgainst
 from tacit.table import Grid, Table
 from tacit.table.contributors import Largest
 from tacit.table.judging import Pairs, Verdict, asked_levels, join_reasons
+from tacit.tolerances import LAST_DIGITS
 
 Sums: TypeAlias = sparse.csr_array[Any, Any]
 """One row per sum with a 1 at each of its cells."""
@@ -36,7 +37,6 @@ _ALL_SUMS_OF = 8
 _NARROWEST = 16
 _FEWEST_TOPS = 5
 _LEVELS = ("lower_level", "upper_level", "sliding_level")
-_ROUNDING = 1e-12
 _LEAST_SHARE = 1e-3
 """The level of a sum for which its rules imply none, as a share of its value."""
 
@@ -84,7 +84,7 @@ class SensitiveSum:
                 for column in (verdict.lower, verdict.upper, verdict.sliding)
             )
             facts = {name: np.repeat(column, count) for name, column in verdict.facts.items()}
-            largest = own >= facts["first"] * (1 - _ROUNDING) if facts else np.zeros(count, bool)
+            largest = own >= facts["first"] * (1 - LAST_DIGITS) if facts else np.zeros(count, bool)
             pairs = Pairs(
                 value=np.full(count, value),
                 lower=lower,

@@ -9,7 +9,7 @@ is a daemon, and `solvers_left_behind` tells a command line that it must not wai
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, Unpack
 from weakref import WeakSet
 
 import highspy
@@ -19,9 +19,10 @@ from scipy import sparse
 from tacit import clock
 from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
-from tacit.problem import Booleans, Floats
+from tacit.problem import Floats
 from tacit.solver.highs import HighsModel
-from tacit.solver.mip import MipSolution, Watcher
+from tacit.solver.mip import MipParts, MipSolution, Watcher
+from tacit.tolerances import SOLVER
 
 __all__ = ["HighsMip", "MipSolution", "Watcher", "solvers_left_behind"]
 
@@ -34,7 +35,7 @@ _LEAST_GRACE = 0.3
 
 
 class HighsMip(HighsModel):
-    """min cost x + offset as in `HighsModel`, some of the columns integer.
+    """A model as in `MipParts`, on HiGHS.
 
     A model whose solver was left behind cannot be used again.
     """
@@ -45,31 +46,26 @@ class HighsMip(HighsModel):
         self,
         A: sparse.csr_array[Any, Any],
         *,
-        row_lower: Floats,
-        row_upper: Floats,
-        lower: Floats,
-        upper: Floats,
-        cost: Floats,
-        integer: Booleans,
-        offset: float = 0.0,
         seed: int = 1,
-        tolerance: float = 1e-7,
+        tolerance: float = SOLVER,
+        **parts: Unpack[MipParts],
     ):
         super().__init__(
             A,
-            row_lower=row_lower,
-            row_upper=row_upper,
-            lower=lower,
-            upper=upper,
-            cost=cost,
+            row_lower=parts["row_lower"],
+            row_upper=parts["row_upper"],
+            lower=parts["lower"],
+            upper=parts["upper"],
+            cost=parts["cost"],
             tolerance=tolerance,
         )
-        columns = np.flatnonzero(integer).astype(np.int32)
+        columns = np.flatnonzero(parts["integer"]).astype(np.int32)
+        self._is_linear = len(columns) == 0
         kinds = np.full(len(columns), int(highspy.HighsVarType.kInteger), np.uint8)
         self._check(
             self._highs.changeColsIntegrality(len(columns), columns, kinds), "integer columns"
         )
-        self._check(self._highs.changeObjectiveOffset(offset), "the offset")
+        self._check(self._highs.changeObjectiveOffset(parts.get("offset", 0.0)), "the offset")
         settings: dict[str, Any] = {
             "presolve": "choose",
             "solver": "choose",
@@ -137,13 +133,16 @@ class HighsMip(HighsModel):
             text = self._highs.modelStatusToString(status)
             raise SolverError(f"the solver gave up on a mixed-integer programme: {text}")
         info = self._highs.getInfo()
-        bound = float(info.mip_dual_bound)
+        objective, bound = float(info.objective_function_value), float(info.mip_dual_bound)
+        if self._is_linear:
+            # HiGHS leaves a bound of 0 behind, whatever it found.
+            bound = objective if name == "optimal" else -np.inf
         if name == "infeasible":
             return MipSolution(name, None, np.inf, np.inf)
         if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
             return MipSolution(name, None, np.inf, bound)
         x = np.array(self._highs.getSolution().col_value)
-        return MipSolution(name, x, float(info.objective_function_value), bound)
+        return MipSolution(name, x, objective, bound)
 
 
 class _Run:

@@ -1,4 +1,4 @@
-"""A linear programme that returns to an earlier basis and gives up once it is no use."""
+"""A linear programme that returns to an earlier basis and gives up once it no longer helps."""
 
 from __future__ import annotations
 

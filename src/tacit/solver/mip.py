@@ -1,14 +1,15 @@
-"""Mixed-integer models, whoever solves them: what goes in, what comes out."""
+"""Mixed-integer models, independent of the solver: what goes in, what comes out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NotRequired, Protocol, TypedDict, Unpack
 
 from scipy import sparse
 
 from tacit.problem import Booleans, Floats
+from tacit.tolerances import ROUNDING_NOISE
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,8 @@ class MipSolution:
     @property
     def settled_bound(self) -> float:
         """The bound; the objective itself where they differ by mere rounding."""
-        is_met = self.x is not None and self.objective - self.bound <= 1e-9 * abs(self.objective)
+        open_gap = self.objective - self.bound
+        is_met = self.x is not None and open_gap <= ROUNDING_NOISE * abs(self.objective)
         return self.objective if is_met else self.bound
 
 
@@ -38,24 +40,40 @@ Watcher = Callable[[MipSolution], bool]
 """Told how far the solver got (`x` only if it is new); returns True to stop it."""
 
 
-class Mip(Protocol):
+class MipParts(TypedDict):
     """min cost x + offset, row_lower <= A x <= row_upper, lower <= x <= upper, some x integer.
 
-    `HighsMip` and `ScipMip` are such models; what only one of them can do is said there.
+    Attributes:
+        row_lower: The lower ends of the rows, which are given apart.
+        row_upper: Their upper ends.
+        lower: The least of each column.
+        upper: The most of each column.
+        cost: What a unit of each column costs.
+        integer: Columns that take integers only.
+        offset: What every vector costs besides; 0 by default.
+    """
+
+    row_lower: Floats
+    row_upper: Floats
+    lower: Floats
+    upper: Floats
+    cost: Floats
+    integer: Booleans
+    offset: NotRequired[float]
+
+
+class Mip(Protocol):
+    """A model as in `MipParts`.
+
+    `HighsMip`, `ScaledMip` and `ScipMip` are such; what only one of them can do is said there.
     """
 
     def __init__(
         self,
         A: sparse.csr_array[Any, Any],
         *,
-        row_lower: Floats,
-        row_upper: Floats,
-        lower: Floats,
-        upper: Floats,
-        cost: Floats,
-        integer: Booleans,
-        offset: float = 0.0,
         seed: int = 1,
+        **parts: Unpack[MipParts],
     ) -> None: ...
 
     def minimise(

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, Unpack
 
 import numpy as np
 from pyscipopt import Conshdlr, Eventhdlr, Heur, Model, quicksum
@@ -22,8 +22,8 @@ from scipy import sparse
 
 from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
-from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.mip import MipSolution, Watcher
+from tacit.problem import Floats, Integers
+from tacit.solver.mip import MipParts, MipSolution, Watcher
 
 Cut: TypeAlias = tuple[Integers, Floats]
 """Columns and coefficients of a row that is at least 1."""
@@ -66,22 +66,17 @@ class Condition(Protocol):
 
 
 class ScipMip:
-    """min cost x + offset, row_lower <= A x <= row_upper, lower <= x <= upper, some x integer."""
+    """A model as in `MipParts`, on SCIP."""
 
     def __init__(
         self,
         A: sparse.csr_array[Any, Any],
         *,
-        row_lower: Floats,
-        row_upper: Floats,
-        lower: Floats,
-        upper: Floats,
-        cost: Floats,
-        integer: Booleans,
-        offset: float = 0.0,
         seed: int = 1,
+        **parts: Unpack[MipParts],
     ):
-        self._offset = offset
+        self._offset = parts.get("offset", 0.0)
+        lower, upper, integer = parts["lower"], parts["upper"], parts["integer"]
         self._failure: BaseException | None = None
         self._watch: Watcher | None = None
         self.model: Any = Model("tacit")
@@ -99,11 +94,11 @@ class ScipMip:
                 vtype="I" if integer[column] else "C",
                 lb=None if np.isinf(lower[column]) else float(lower[column]),
                 ub=None if np.isinf(upper[column]) else float(upper[column]),
-                obj=float(cost[column]),
+                obj=float(parts["cost"][column]),
             )
-            for column in range(len(cost))
+            for column in range(len(lower))
         ]
-        self._add_rows(A, row_lower, row_upper)
+        self._add_rows(A, parts["row_lower"], parts["row_upper"])
         self.model.includeEventhdlr(_Listener(self), "tacit", "tells how far SCIP got")
 
     def _add_rows(self, A: sparse.csr_array[Any, Any], lower: Floats, upper: Floats) -> None:

@@ -32,7 +32,7 @@ STATUS_DTYPE = np.dtype(f"<U{max(len(status) for status in CellStatus)}")
 
 
 def status_array(given: Any, cell_count: int) -> Statuses:
-    """Statuses as an array of text of its own, `safe` where none is given."""
+    """Statuses as a new array of text, `safe` where none is given."""
     if given is None:
         return np.full(cell_count, CellStatus.SAFE.value, STATUS_DTYPE)
     if isinstance(given, np.ndarray) and given.dtype.kind == "U":

@@ -20,18 +20,7 @@ from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Problem
 from tests.methods.combined.tables import ALGORITHMS, assert_sound, price, published
-
-
-def example(**changes: Any) -> Problem:
-    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
-    given: dict[str, Any] = {
-        "value": [10, 15, 25, 20, 17, 37],
-        "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
-        "sensitive": [0, 4],
-        "lower_level": [5, 7],
-        "upper_level": [5, 4],
-    }
-    return Problem(**{**given, **changes})
+from tests.methods.intervals.tables import example
 
 
 def hierarchical(seed: int = 6) -> Problem:

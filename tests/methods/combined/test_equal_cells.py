@@ -10,24 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit.attack.knowledge import Attacker
-from tacit.methods.combined import run
 from tacit.methods.combined.run import combined
-from tacit.outcome import Outcome, Status
+from tacit.outcome import Status
 from tacit.problem import Problem
-from tacit.reductions.equal_cells import EqualCells
 from tests.methods.combined.tables import assert_sound, obvious_optimum, price, published
-from tests.methods.intervals.test_equal_cells import chained, parent_with_one_child
+from tests.methods.intervals.tables import chained, parent_with_one_child
+from tests.methods.merging import without_merging
 from tests.methods.suppress.tables import KINDS
 
 GAP = 1e-9
 SEEDS = st.integers(0, 10_000)
-
-
-def without_merging(problem: Problem, **choices: Any) -> Outcome:
-    """The outcome of a search over the cells as they were given."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "merged_cells", lambda whole, *_: EqualCells.none(whole))
-        return combined(problem, **choices)
 
 
 def assert_optimal(seed: int, problem: Problem, **choices: Any) -> None:
@@ -89,7 +81,7 @@ def test_with_and_without_merging(seed: int, kind: str, algorithm: str) -> None:
     """Whatever the algorithm, merging changes neither status nor cost nor messages."""
     problem = chained(kind, seed, 2)
     merged = combined(problem, algorithm=algorithm, gap=GAP)  # type: ignore[arg-type]
-    plain = without_merging(problem, algorithm=algorithm, gap=GAP)
+    plain = without_merging(combined, problem, algorithm=algorithm, gap=GAP)
     assert_sound(merged, problem)
     assert (merged.status, merged.message) == (plain.status, plain.message)
     if plain.report.objective is not None:

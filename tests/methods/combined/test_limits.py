@@ -9,10 +9,12 @@ from tacit.methods.combined.cuts import _Sides
 from tacit.methods.combined.run import combined
 from tacit.methods.intervals import publication
 from tacit.methods.intervals.cuts import Separation
-from tests.methods.intervals.test_limits import LATEST, LIMIT, slow, with_hand
+from tests.clocks import slow, with_hand
 
 NETWORK = generate_by_name("2d", "12-12-30", seed=3)
 """Flows do the work, which ask no clock."""
+LIMIT = 10.0
+LATEST = LIMIT + 1.0
 
 
 def test_mixed_cuts_are_sought_as_long_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:

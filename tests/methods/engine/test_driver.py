@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, get_args, get_type_hints
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,8 +14,6 @@ from tacit.clock import Clock
 from tacit.errors import ProblemError
 from tacit.methods.engine import driver, turns
 from tacit.methods.engine.driver import Case, Result, protected
-from tacit.methods.suppress import algorithms
-from tacit.methods.suppress.options import SuppressOptions
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import Outcome, Status, Suppression
@@ -209,13 +207,6 @@ def test_one_side_may_be_out_of_reach_where_the_other_will_do() -> None:
     outcome, cases = run(TABLE.replace(upper=[99, 5, 99, 99, 99, 99]), either_side=True)
     assert len(cases) == 1
     assert outcome.status is not Status.INFEASIBLE
-
-
-@pytest.mark.parametrize("name", get_args(get_type_hints(SuppressOptions)["algorithm"]))
-def test_every_algorithm_has_a_file_of_its_name(name: str) -> None:
-    """What a user may type is found, and tells where it is."""
-    found = algorithms.algorithm(name)
-    assert found.__module__ == f"{algorithms.__name__}.{name.replace('-', '_')}"
 
 
 def test_shares_of_the_time_limit_are_shares() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from tacit.methods.engine.progress import Progress
 from tacit.methods.engine.root_loop import RootLoop
 from tacit.options import Options
@@ -73,6 +75,15 @@ def test_it_changes_its_way_before_it_gives_up() -> None:
     # Three rounds without gain after the first of each way; the last stall cuts no more.
     assert loop.done.count("tighten") == 8
     assert loop.done.count("cut") == 7
+
+
+@pytest.mark.parametrize(("share", "rounds"), [(0.0, 4), (0.5, 7)])
+def test_progress_may_be_measured_over_a_share_of_all_rounds(share: float, rounds: int) -> None:
+    """After a rise it stalls when the bound stood still for the window, or for half the rounds."""
+    kind = type("Shared", (Told,), {"window_share": share})
+    loop = kind([10.0 * n for n in range(6)] + [51.0] * 90)
+    assert loop.run(seconds=1e6)
+    assert loop.done.count("tighten") == 6 + rounds
 
 
 def test_rounds_that_only_recall_rows_do_not_count_as_stalled() -> None:

@@ -19,6 +19,8 @@ from tacit.outcome import Intervals, Outcome, Status
 from tacit.problem import Booleans, Floats, Problem
 from tests.attack.contributors import Demand
 from tests.attack.tables import extreme, magnitude
+from tests.methods.suppress.tables import seeded_instance
+from tests.reductions.chains import with_chains
 
 ALGORITHMS = ["auto", "benders", "monolithic"]
 
@@ -143,6 +145,37 @@ def demands_of(
             )
             found.append(Demand(cell, levels, least, most))
     return found
+
+
+def example(**changes: Any) -> Problem:
+    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
+    given: dict[str, Any] = {
+        "value": [10, 15, 25, 20, 17, 37],
+        "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
+        "sensitive": [0, 4],
+        "lower_level": [5, 7],
+        "upper_level": [5, 4],
+    }
+    return Problem(**{**given, **changes})
+
+
+def chained(kind: str, seed: int, count: int = 4) -> Problem:
+    """A small random table in which some cells are equal to others."""
+    rng = np.random.default_rng(seed)
+    return with_chains(seeded_instance(kind, seed % 50).problem, rng, count)
+
+
+def parent_with_one_child(**changes: Any) -> Problem:
+    """A total of two cells, of which the first is equal to a third one below it."""
+    given: dict[str, Any] = {
+        "value": [10.0, 15.0, 25.0, 10.0],
+        "relations": [[1, 1, -1, 0], [1, 0, 0, -1]],
+        "weight": [1.0, 1.0, 5.0, 2.0],
+        "sensitive": [3],
+        "lower_level": [4.0],
+        "upper_level": [4.0],
+    }
+    return Problem(**{**given, **changes})
 
 
 def published(outcome: Outcome) -> Intervals:

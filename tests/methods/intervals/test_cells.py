@@ -17,35 +17,27 @@ from tacit.io.jj import write_jj
 from tacit.methods.intervals.run import intervals
 from tacit.outcome import Status
 from tacit.problem import Problem
-from tests.methods.intervals.tables import obvious_optimum, published
+from tests.methods.intervals.tables import example, obvious_optimum, published
 
 
-def example(**changes: Any) -> Problem:
-    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
-    given: dict[str, Any] = {
-        "value": [10, 15, 25, 20, 17, 37],
-        "upper": 100,
-        "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
-        "sensitive": [0, 4],
-        "lower_level": [5, 7],
-        "upper_level": [5, 4],
-    }
-    return Problem(**{**given, **changes})
+def bounded(**changes: Any) -> Problem:
+    """The worked example with bounds."""
+    return example(**{"upper": 100, **changes})
 
 
 def test_cells_outside_h_are_known_by_their_bounds_only() -> None:
     """As in [CastroVia2016, (2)]; the optimum is that of its (3)."""
     h = np.array([True, False, True, True, True, False])
-    outcome = intervals(example(), published=h, gap=1e-8)
-    assert outcome.report.objective == pytest.approx(obvious_optimum(example(), withheld=~h))
+    outcome = intervals(bounded(), published=h, gap=1e-8)
+    assert outcome.report.objective == pytest.approx(obvious_optimum(bounded(), withheld=~h))
     assert {1, 5} <= set(outcome.left_out)
-    by_complement = intervals(example(), withheld=[1, 5], gap=1e-8)
+    by_complement = intervals(bounded(), withheld=[1, 5], gap=1e-8)
     assert by_complement.report.objective == outcome.report.objective
 
 
 def test_cells_that_must_be_published_are_known_wherever_h_ends() -> None:
     """They are F of [CastroVia2016]: published before, and so part of what everybody knows."""
-    problem = example(must_publish=[False, False, True, False, False, False])
+    problem = bounded(must_publish=[False, False, True, False, False, False])
     outcome = intervals(problem, published=[0, 1, 3, 4, 5])
     found = published(outcome)
     assert (found.lower[2], found.upper[2]) == (25.0, 25.0)
@@ -56,22 +48,22 @@ def test_cells_that_must_be_published_are_known_wherever_h_ends() -> None:
 
 def test_allowed_is_about_intervals_and_not_about_h() -> None:
     """What may not become an interval is published as it is."""
-    outcome = intervals(example(), allowed=[0, 1, 4, 5])
+    outcome = intervals(bounded(), allowed=[0, 1, 4, 5])
     found = published(outcome)
-    assert np.array_equal(found.lower[[2, 3]], example().value[[2, 3]])
-    assert np.array_equal(found.upper[[2, 3]], example().value[[2, 3]])
+    assert np.array_equal(found.lower[[2, 3]], bounded().value[[2, 3]])
+    assert np.array_equal(found.upper[[2, 3]], bounded().value[[2, 3]])
     assert outcome.left_out == ()
 
 
 def test_h_twice_is_refused() -> None:
     """The set and its complement are not given together."""
     with pytest.raises(InputError, match="give one"):
-        intervals(example(), published=[0, 1], withheld=[2])
+        intervals(bounded(), published=[0, 1], withheld=[2])
 
 
 def test_nobody_is_told_the_bounds_of_a_withheld_cell() -> None:
     """On the road to a release it has no ends at all, and readers see nothing of it."""
-    release = tacit.protect(example(), "intervals", withheld=[1, 3])
+    release = tacit.protect(bounded(), "intervals", withheld=[1, 3])
     found = published(release.papers.outcome)
     assert np.isinf(found.lower[[1, 3]]).all()
     assert np.isinf(found.upper[[1, 3]]).all()
@@ -102,7 +94,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
 def test_codes_without_a_table_are_refused() -> None:
     """A problem knows cells by number only."""
     with pytest.raises(InputError, match="this input has none; give cell numbers"):
-        tacit.protect(example(), "intervals", published={"region": "Total"})
+        tacit.protect(bounded(), "intervals", published={"region": "Total"})
 
 
 def regions() -> tacit.Table:
@@ -138,6 +130,6 @@ def test_wrong_codes_are_named(codes: dict[str, Any], text: str) -> None:
 
 def test_a_cell_that_cannot_be_protected_says_how_it_is_published() -> None:
     """The message names the option that stands in the way."""
-    outcome = intervals(example(), allowed=[1, 2, 3, 4, 5])
+    outcome = intervals(bounded(), allowed=[1, 2, 3, 4, 5])
     assert outcome.status is Status.INFEASIBLE
     assert "'allowed' leaves it out" in outcome.message

@@ -15,20 +15,7 @@ from tacit.io.jj import read_jj
 from tacit.methods.intervals.run import intervals
 from tacit.observer import Observer
 from tacit.outcome import Status
-from tacit.problem import Problem
-from tests.methods.intervals.tables import ALGORITHMS, assert_sound, published
-
-
-def example(**changes: Any) -> Problem:
-    """The table of [CastroVia2016, section 4.1]: two rows with their totals."""
-    given: dict[str, Any] = {
-        "value": [10, 15, 25, 20, 17, 37],
-        "relations": [[1, 1, -1, 0, 0, 0], [0, 0, 0, 1, 1, -1]],
-        "sensitive": [0, 4],
-        "lower_level": [5, 7],
-        "upper_level": [5, 4],
-    }
-    return Problem(**{**given, **changes})
+from tests.methods.intervals.tables import ALGORITHMS, assert_sound, example, published
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -16,7 +16,7 @@ from tacit.methods.intervals.publication import Publication
 from tacit.methods.intervals.run import intervals
 from tacit.methods.intervals.search import Search
 from tacit.outcome import Outcome, Status
-from tests.clocks import Hand
+from tests.clocks import slow, with_hand
 from tests.methods.intervals.tables import published
 
 PROBLEM = generate_by_name("3d", "4-4-3-10", seed=3)
@@ -25,24 +25,6 @@ Method = Callable[..., Outcome]
 METHODS: list[Method] = [intervals, combined]
 LIMIT = 10.0
 LATEST = LIMIT + 1.0
-
-
-def with_hand(monkeypatch: pytest.MonkeyPatch, step: float = 0.0) -> Hand:
-    """Time that passes when somebody looks at the clock."""
-    hand = Hand(step)
-    monkeypatch.setattr(clocks, "now", hand)
-    return hand
-
-
-def slow(monkeypatch: pytest.MonkeyPatch, hand: Hand, owner: Any, name: str, lasts: float) -> None:
-    """Make a step last so long."""
-    step = getattr(owner, name)
-
-    def lasting(*arguments: Any, **named: Any) -> Any:
-        hand.at += lasts
-        return step(*arguments, **named)
-
-    monkeypatch.setattr(owner, name, lasting)
 
 
 @pytest.mark.parametrize("method", METHODS)

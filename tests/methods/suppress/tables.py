@@ -290,6 +290,23 @@ def assert_consistent(outcome: Outcome, problem: Problem, brute: BruteForce | No
         assert objectives[-1] == report.objective
 
 
+def assert_lean(instance: Instance, outcome: Outcome) -> None:
+    """Safe by brute force, no lighter than the optimum, and nothing suppressed for nothing."""
+    brute = instance.brute_force()
+    assert_consistent(outcome, instance.problem, brute)
+    optimum = brute.optimum()
+    assert (outcome.solution is None) == (optimum is None)
+    if optimum is None:
+        return
+    assert outcome.report.objective is not None
+    assert outcome.report.objective >= optimum * (1 - 1e-7)
+    hidden = hidden_by(outcome)
+    for cell in np.flatnonzero(hidden & ~instance.problem.is_sensitive).tolist():
+        fewer = hidden.copy()
+        fewer[cell] = False
+        assert not brute.is_safe(fewer), f"cell {cell} could be published"
+
+
 def same_weight(found: float | None, expected: float | None) -> bool:
     """Whether two objectives are the same but for rounding."""
     if found is None or expected is None:

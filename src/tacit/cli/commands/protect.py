@@ -24,7 +24,7 @@ from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.errors import InputError
 from tacit.methods.registry import METHODS, find_method
-from tacit.methods.suppress.options import Singletons, Subproblem
+from tacit.methods.suppress.options import Singletons, Subproblem, SuppressOptions
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--algorithm",
         type=one_of("algorithm", _algorithms()),
         metavar="NAME",
-        help=f"how to search: {', '.join(_algorithms())} (default: auto)",
+        help=f"how to search: {', '.join(_algorithms())} (default: {SuppressOptions.algorithm})",
     )
     parser.add_argument(
         "--time-limit",
@@ -106,14 +106,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coalition",
         type=whole_number(1),
         metavar="N",
-        help="so many insiders may put together what they know (default: 1)",
+        help="how many insiders may put together what they know (default: 1)",
     )
     parser.add_argument(
         "--singletons",
         type=one_of("protection", get_args(Singletons)),
         metavar="|".join(get_args(Singletons)),
         help="protection against cells with a single respondent as in papers, in place of "
-        "--insiders (default: ignore)",
+        f"--insiders (default: {SuppressOptions.singletons})",
     )
     parser.add_argument(
         "--max-suppressed",
@@ -125,14 +125,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--subproblem",
         type=one_of("subproblem", get_args(Subproblem)),
         metavar="|".join(get_args(Subproblem)),
-        help="form of the cut-making subproblem, for benders and stabilized (default: meth1)",
+        help="form of the cut-making subproblem, for benders and stabilized "
+        f"(default: {SuppressOptions.subproblem})",
     )
     parser.add_argument(
         "--radius",
         type=_radius,
         metavar="X,X,...",
         help="trust region radii as shares of the number of sensitive cells, for stabilized "
-        "(default: 0.01,0.02,0.5,1)",
+        f"(default: {','.join(f'{share:g}' for share in SuppressOptions.radius)})",
     )
     parser.add_argument(
         "--option",

@@ -29,7 +29,7 @@ from tacit.methods.adjust.kernels import least_sides
 from tacit.methods.adjust.model import Adjustment, Search
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.tolerances import ROUNDING_NOISE, SOLVER_FINE
 
 _SMALL = 20_000
 """Relaxations with fewer entries are solved to a vertex."""
@@ -149,7 +149,7 @@ class _Polygons:
             lower=self.lower,
             upper=self.upper,
             cost=self.cost,
-            tolerance=1e-8,
+            tolerance=SOLVER_FINE,
         )
         settings = {
             "presolve": "on",
@@ -165,11 +165,11 @@ class _Polygons:
             return None
         k = self._model.A.nnz
         bound = self.proven(found.row_dual, search.objective) * self.cost_unit * self._unit
-        tight = found.row_dual[self._m : self._m + k] < -1e-9
+        tight = found.row_dual[self._m : self._m + k] < -ROUNDING_NOISE
         return Relaxation(bound, found.x[: self._n] * self._unit, tight)
 
     def proven(self, duals: Floats, cutoff: float) -> float:
-        """The bound that dual values of rows prove, whoever found them."""
+        """The bound that dual values of rows prove, wherever they come from."""
         # A dual value of the wrong sign on a row that is bounded on one side only proves nothing.
         duals = np.where(np.isinf(self.row_lower), np.minimum(duals, 0.0), duals)
         upper = self.upper.copy()
@@ -209,7 +209,7 @@ def sense_bounds(
     slope = -np.asarray(model.A.T @ duals)
     most = model.farthest(cutoff)
     up, down = np.minimum(model.up, most), np.minimum(model.down, most)
-    # A rate this little below zero is the rounding of whoever found the dual values.
+    # A rate this little below zero is rounding by the solver that found the dual values.
     rounding = ROUNDING_NOISE * max(
         float(np.abs(slope).max(initial=0.0)), float(weight.max(initial=0))
     )

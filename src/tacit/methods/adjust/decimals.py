@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.errors import SolverError
+from tacit.methods.adjust.heuristics.integral import cheapest_steps
 from tacit.methods.adjust.options import Norm
 from tacit.methods.adjust.totals import totals_of_several
 from tacit.problem import Booleans, Floats, Problem
-from tacit.solver.highs_mip import HighsMip
 from tacit.tolerances import ADDITIVITY, MET
 
 _SHARE = 0.5
@@ -181,30 +180,20 @@ class Written:
         now = self._cost(counts)
         cost = np.concatenate([(self._cost(up) - now)[free], (self._cost(down) - now)[free]])
         usual = float(np.median(np.abs(cost)[cost != 0])) if cost.any() else 1.0
-        try:
-            mip = HighsMip(
-                sparse.csr_array(sparse.hstack([part, -part])),
-                row_lower=rest - allowed,
-                row_upper=rest + allowed,
-                lower=np.zeros(2 * len(free)),
-                upper=np.concatenate(
-                    [
-                        np.clip(np.ceil(wanted) + reach - start, 0.0, most - start),
-                        np.clip(start - np.floor(wanted) + reach, 0.0, start - least),
-                    ]
-                ),
-                # What decimals cost is little; solvers must not lose their way over it.
-                cost=np.clip(cost / usual, -1e4, 1e4),
-                integer=np.ones(2 * len(free), bool),
-                seed=seed,
-            )
-            found = mip.minimise(seconds=seconds, gap=1e-4)
-        except SolverError:
+        up_most = np.clip(np.ceil(wanted) + reach - start, 0.0, most - start)
+        down_most = np.clip(start - np.floor(wanted) + reach, 0.0, start - least)
+        steps = cheapest_steps(
+            part,
+            (rest - allowed, rest + allowed),
+            np.concatenate([up_most, down_most]),
+            # Decimals cost little: extreme ratios of costs would only mislead the solver.
+            np.clip(cost / usual, -1e4, 1e4),
+            seconds=seconds,
+            seed=seed,
+        )
+        if steps is None:
             return None
-        if found.x is None:
-            return None
-        step = np.rint(found.x)
-        counts[free] += step[: len(free)] - step[len(free) :]
+        counts[free] += steps
         return counts
 
 

@@ -14,6 +14,7 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from tacit.problem import Floats
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE
 
 _STEPS = 60
 _CLOSE = 1e-9
@@ -44,14 +45,15 @@ def least_squares(
         the method did not come to an end, as when there is no such table.
     """
     scale = np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
-    free = high - low > 1e-12 * scale
+    free = high - low > LAST_DIGITS * scale
     z = np.where(free, 0.0, low)
     z[np.isinf(z)] = 0.0
     F: Any = sparse.csr_array(sparse.csc_array(A)[:, np.flatnonzero(free)])
     target = -np.asarray(A @ np.where(free, 0.0, z))
     if not free.any():
-        return (z, np.zeros(A.shape[0])) if np.abs(target).max(initial=0.0) < 1e-9 else None
-    # Where there is no table, the walk ends in numbers that are none.
+        adds_up = np.abs(target).max(initial=0.0) < ROUNDING_NOISE
+        return (z, np.zeros(A.shape[0])) if adds_up else None
+    # Where there is no such table, the iterates overflow or become NaN.
     with np.errstate(all="ignore"):
         found = _Point(F, target, w[free], low[free], high[free]).solve(is_over)
     if found is None:

@@ -7,6 +7,8 @@ import numpy.typing as npt
 
 from tacit.compiling import njit
 
+from tacit.tolerances import INTEGRAL, LAST_DIGITS, ROUNDING_NOISE
+
 
 @njit(cache=True, nogil=True)
 def _common_step(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64]) -> float:
@@ -25,7 +27,7 @@ def _common_step(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64]) -> floa
                 return 0.0
     for amounts in (p, q):
         for amount in amounts:
-            if np.isfinite(amount) and abs(amount / step - np.rint(amount / step)) > 1e-6:
+            if np.isfinite(amount) and abs(amount / step - np.rint(amount / step)) > INTEGRAL:
                 return 0.0
     return step
 
@@ -67,12 +69,12 @@ def least_sides(
         step = _common_step(p, q)
         if step > 0:
             # Both sides are multiples of the step; a little less, for the sake of rounding.
-            simple = max(simple, np.ceil(simple / step - 1e-6) * step * (1 - 1e-9))
+            simple = max(simple, np.ceil(simple / step - INTEGRAL) * step * (1 - ROUNDING_NOISE))
         best = np.inf
         choice = np.zeros(count + 1, np.int64)
         left, right = np.zeros(count + 1), np.zeros(count + 1)
         depth, steps = 0, 0
-        while depth >= 0 and steps < most and best > simple * (1 + 1e-12):
+        while depth >= 0 and steps < most and best > simple * (1 + LAST_DIGITS):
             if depth == count:
                 best = min(best, max(left[depth], right[depth]))
                 depth -= 1
@@ -88,12 +90,12 @@ def least_sides(
             new_left = left[depth] + (p[depth] if to_left else 0.0)
             new_right = right[depth] + (0.0 if to_left else q[depth])
             certain = max(max(new_left, new_right), (new_left + new_right + rest[depth + 1]) / 2)
-            if certain < best * (1 - 1e-12):
+            if certain < best * (1 - LAST_DIGITS):
                 depth += 1
                 left[depth], right[depth] = new_left, new_right
                 if depth < count:
                     choice[depth] = 0
-        is_done = depth < 0 or best <= simple * (1 + 1e-12)
+        is_done = depth < 0 or best <= simple * (1 + LAST_DIGITS)
         sides[group] = best if is_done else simple
     return sides
 
@@ -144,7 +146,7 @@ def balance_senses(
                 row = relation[entry]
                 after = balance[row] + coefficient[entry] * change
                 gain += rate[row] * (abs(balance[row]) - abs(after))
-            if gain > 1e-12 * abs(change):
+            if gain > LAST_DIGITS * abs(change):
                 for entry in range(first[cell], first[cell + 1]):
                     balance[relation[entry]] += coefficient[entry] * change
                 senses[cell] = not senses[cell]
@@ -223,7 +225,7 @@ def propagate(
             else:
                 largest += b
                 size += abs(b)
-        rounding = 1e-12 * size + noise
+        rounding = LAST_DIGITS * size + noise
         if (endless_down == 0 and least > rounding) or (endless_up == 0 and largest < -rounding):
             return False
         for entry in range(first[row], first[row + 1]):

@@ -101,7 +101,7 @@ class Mip:
         most = self._largest(cutoff, weight) / unit
         up, down = np.minimum(up, most), np.minimum(down, most)
         if self._is_integer:
-            # Solvers lose their way where bounds of integers are not.
+            # Solvers get into trouble where integer columns have fractional bounds.
             up, down = np.floor(up + INTEGRAL), np.floor(down + INTEGRAL)
         self._rise, self._fall = model.rise[self.senses] / unit, model.fall[self.senses] / unit
         may_rise, may_fall = np.isfinite(self._rise), np.isfinite(self._fall)

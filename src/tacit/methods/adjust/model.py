@@ -23,7 +23,7 @@ from tacit.clock import Clock, TimeUpError
 from tacit.methods.adjust.heuristics.integral import made_integral
 from tacit.methods.adjust.options import AdjustOptions, Norm
 from tacit.methods.engine.progress import Progress
-from tacit.methods.engine.turns import ADJUST_INTEGRAL, ADJUST_LAST
+from tacit.methods.engine.turns import ADJUST_AT_LEAST, ADJUST_INTEGRAL, ADJUST_LAST
 from tacit.observer import Observer, Quiet
 from tacit.problem import (
     ADDITIVITY_TOLERANCE,
@@ -33,12 +33,12 @@ from tacit.problem import (
     Problem,
     component_labels,
 )
-from tacit.tolerances import MET, ROUNDING_NOISE
+from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, MET, ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.methods.adjust.units import Units
 
-_SNAP = 1e-6
+_SNAP = INTEGRAL
 """Deviations this close to a multiple of one half, as a share of the usual level, become one."""
 
 _NOTICED = 0.01
@@ -139,7 +139,7 @@ class Adjustment:
             # All other cells cost at least what their levels do.
             spare += self.weight * least - self.weight @ least
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(self.weight > 0, spare * (1 + 1e-6) / self.weight, np.inf)
+            most = np.where(self.weight > 0, spare * (1 + CUTOFF) / self.weight, np.inf)
         return np.maximum(np.sqrt(most) if self.norm == "l2" else most, least)
 
     def senses(self, z: Floats) -> Booleans:
@@ -236,7 +236,7 @@ def _tightened(
             left = np.maximum(total[row] - np.where(finite, others, 0.0), 0.0)
             reach = np.where(endless[row] - ~finite > 0, np.inf, left)
             # Sums of large numbers are known no better than this.
-            reach = np.where(reach <= 1e-12 * total[row], 0.0, reach * (1 + 1e-12))
+            reach = np.where(reach <= LAST_DIGITS * total[row], 0.0, reach * (1 + LAST_DIGITS))
             new.append(np.minimum(own, reach) / size)
         tight_up, tight_down = up.copy(), down.copy()
         np.minimum.at(tight_up, A.indices, np.where(positive, new[0], new[1]))
@@ -360,7 +360,7 @@ class Search(Progress):
     def offer(self, z: Floats) -> bool:
         """Propose deviations; True if they make a safe table that is closer than the best."""
         model = self.model
-        if model.cost(z) >= self.objective * (1 - 1e-12):
+        if model.cost(z) >= self.objective * (1 - LAST_DIGITS):
             return False
         if model.integer:
             return self._offer_integral(z)
@@ -372,7 +372,7 @@ class Search(Progress):
     def _take(self, z: Floats) -> bool:
         """Keep deviations that make a safe table, if it is closer than the best."""
         objective = self.model.cost(z)
-        if objective >= self.objective * (1 - 1e-12):
+        if objective >= self.objective * (1 - LAST_DIGITS):
             return False
         self.best, self.values = z, self._table(z)
         self.better(objective)
@@ -426,7 +426,7 @@ class Search(Progress):
         """Whole deviations near to others, within the time that was kept for them."""
         if self.fits(np.rint(z), integer=True):
             return np.rint(z)
-        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        seconds = max(self.options.time_limit - self.seconds, ADJUST_AT_LEAST * self.clock.reserve)
         try:
             with Clock(seconds):
                 return made_integral(self.model, z, seconds=seconds)

@@ -33,7 +33,7 @@ class AdjustOptions(Options):
         keep: Numbers of cells that keep their value.
         limits: The largest deviation as a share of the cell's value: one number for all cells
             that are not sensitive, or a table of cell numbers and shares.
-        prefer_totals: How many times dearer a deviation becomes with each step from the finest
+        prefer_totals: By which factor a deviation costs more with each step from the finest
             cells towards the grand total.
         solver: Who solves the mixed-integer model of `milp`.
         block: How many cells are looked at together when senses are improved.

@@ -25,7 +25,7 @@ from tacit.methods.engine.turns import ADJUST_LINEAR, ADJUST_SQUARES
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip, MipSolution
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.tolerances import AGREEMENT, ROUNDING_NOISE
 
 _FIRST = (0.25, 1.0, 2.0)
 """Tangents to begin with, in units of the usual level or of the cell's own."""
@@ -213,7 +213,7 @@ class _Curve:
         t = size / self._unit
         near = np.zeros(self._n, bool)
         for other in self._drawn:
-            near |= np.abs(t - other) <= 1e-6 * np.maximum(t, 1e-3)
+            near |= np.abs(t - other) <= AGREEMENT * np.maximum(t, 1e-3)
         cells = np.flatnonzero(~near & (self._rate > 0) & (t > 0))
         if len(cells) == 0:
             return False

@@ -9,12 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Asked, UnitSearch, decimals_of
 from tacit.methods.engine.driver import Case, protected
-from tacit.methods.inputs import cell_mask, chosen_weights, expect_problem
+from tacit.methods.inputs import (
+    cell_mask,
+    chosen_weights,
+    expect_problem,
+    refuse_negative_weights,
+)
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
@@ -64,7 +69,7 @@ def adjust(
             is closer (False). By default published values have the decimals of the true ones,
             so that decimals do not show which were changed. Levels are then rounded up to the
             last decimal, bounds and limits inwards.
-        prefer_totals: How many times dearer a deviation becomes with each step from the finest
+        prefer_totals: By which factor a deviation costs more with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
         solver: Who solves the mixed-integer model of `milp`: `highs` or `scip`.
@@ -143,11 +148,7 @@ def _weights(problem: Problem, weights: Any, prefer_totals: float) -> Floats:
         weight = 1.0 / chosen_weights(problem, "value")
     else:
         weight = chosen_weights(problem, weights)
-    negative = np.flatnonzero(weight < 0)
-    if len(negative):
-        raise ProblemError(
-            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-        )
+    refuse_negative_weights(problem, weight)
     if prefer_totals != 1.0:
         weight = weight * prefer_totals ** heights(problem.relations)
     return weight

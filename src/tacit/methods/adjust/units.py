@@ -20,19 +20,19 @@ from functools import cached_property, partial
 import numpy as np
 
 from tacit.clock import Clock, TimeUpError
-from tacit.methods.adjust.algorithms import algorithm
 from tacit.methods.adjust.decimals import Written, decimal, ranges
 from tacit.methods.adjust.explain import obstacles, reasons_together
 from tacit.methods.adjust.model import Search, build
 from tacit.methods.adjust.options import AdjustOptions
 from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Case, Result, refuted
-from tacit.methods.engine.turns import ADJUST_AUDIT, ADJUST_LAST
+from tacit.methods.engine.turns import ADJUST_AT_LEAST, ADJUST_AUDIT, ADJUST_LAST
+from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status, StopReason, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
-from tacit.tolerances import MET
+from tacit.tolerances import MET, ROUNDING_NOISE
 
 _MOST_DECIMALS = 12
 """Data with more decimals than this count as having no unit."""
@@ -131,7 +131,7 @@ def _fine_decimals(problem: Problem, decimals: int | None) -> int | None:
     if not np.isfinite(least) or not _has_integer_coefficients(problem):
         return decimals
     smallest = min(least, float(np.min(size[size > 0], initial=np.inf)))
-    wanted = int(np.ceil(-np.log10(_FINE * smallest) - 1e-9))
+    wanted = int(np.ceil(-np.log10(_FINE * smallest) - ROUNDING_NOISE))
     possible = _FINEST if largest == 0 else int(np.floor(np.log10(_LARGEST / largest)))
     fine = max(min(wanted, possible, _FINEST), decimals or 0, 0)
     if fine > possible or (decimals is None and 10.0**-fine > _COARSEST * least):
@@ -184,7 +184,7 @@ class Asked:
 
     @cached_property
     def weight(self) -> Floats:
-        """What a unit of deviation costs: equal cells move together, and the dearest is largest."""
+        """What a unit of deviation costs: of equal cells all together, for `linf` the largest."""
         reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
         return np.asarray(reduced(self.given_weight))
 
@@ -283,7 +283,7 @@ class UnitSearch(Search, driver.Search):
             self.offer(np.zeros(self.model.size))
             if self.should_stop():
                 return
-        algorithm(self.options.algorithm)(self)
+        find_algorithm(self.method, self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """The closest table, of integer units if these are asked for, audited."""
@@ -368,7 +368,7 @@ class UnitSearch(Search, driver.Search):
         best = sketch.cell_by_cell()
         if best is not None and self._is_as_close(asked.cost(best)):
             return best
-        seconds = max(self.options.time_limit - self.seconds, 0.5 * self.clock.reserve)
+        seconds = max(self.options.time_limit - self.seconds, ADJUST_AT_LEAST * self.clock.reserve)
         if best is not None:
             # What is at stake is little.
             seconds = min(seconds, ADJUST_LAST * self.options.time_limit)

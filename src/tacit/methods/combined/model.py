@@ -13,7 +13,6 @@ from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.methods.combined.algorithms import algorithm
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.insider_pairs import WatchedPairs
@@ -21,6 +20,7 @@ from tacit.methods.intervals import search as intervals
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.intervals.publication import Publication
+from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Problem
@@ -190,7 +190,7 @@ class Search(intervals.Search):
         self,
         model: CombinedModel,
         options: CombinedOptions,
-        observer: Observer,
+        observer: Observer | None = None,
         clock: Clock | None = None,
         publication: Publication | None = None,
     ):
@@ -209,7 +209,7 @@ class Search(intervals.Search):
         return super().obstacles()
 
     def _run_algorithm(self) -> None:
-        run = algorithm(self.options.algorithm)
+        run = find_algorithm(self.method, self.options.algorithm)
         while True:
             try:
                 run(self)

@@ -24,7 +24,7 @@ class CombinedOptions(EndsOptions):
             `tacit.intervals`.
         width_weights: What a unit of width costs: as `given` by the problem, `unit`, the
             cell's `value`, or an array; a pair of these is for the lower and upper ends.
-        max_suppressed: Publish all but so many cells exactly; sensitive ones count.
+        max_suppressed: Publish all but this many cells exactly; sensitive ones count.
         min_width: No interval is narrower than this, or than its cell's bounds if these are
             narrower: a number, a share of the cell's value such as `"5%"`, or an array.
     """

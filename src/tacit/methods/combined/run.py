@@ -10,19 +10,18 @@ import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
+from tacit.errors import InputError
 from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.combined.options import WRONG_WIDTH, CombinedOptions, width_share
-from tacit.methods.engine.driver import drive, infeasible
+from tacit.methods.engine.driver import Case, protected
 from tacit.methods.inputs import (
     WeightKind,
     chosen_weights,
     expect_problem,
-    refuse_contradictions,
-    unattainable_levels,
+    refuse_negative_weights,
 )
 from tacit.methods.intervals.options import Algorithm
-from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
+from tacit.methods.intervals.publication import Publication, merged_ends
 from tacit.methods.intervals.run import end_weights, refuse_small_steps
 from tacit.observer import Observer
 from tacit.outcome import Outcome
@@ -33,18 +32,18 @@ from tacit.reductions.equal_cells import EqualCells
 def combined(
     problem: Problem,
     *,
-    algorithm: Algorithm = "auto",
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
+    algorithm: Algorithm = CombinedOptions.algorithm,
+    time_limit: float = CombinedOptions.time_limit,
+    gap: float = CombinedOptions.gap,
+    seed: int = CombinedOptions.seed,
     weights: WeightKind | npt.ArrayLike = "given",
-    width_weights: Any = "given",
-    max_suppressed: int | None = None,
-    min_width: float | str | npt.ArrayLike = 0.0,
+    width_weights: Any = CombinedOptions.width_weights,
+    max_suppressed: int | None = CombinedOptions.max_suppressed,
+    min_width: float | str | npt.ArrayLike = CombinedOptions.min_width,
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
-    round_to: float | str | None = None,
+    round_to: float | str | None = CombinedOptions.round_to,
     **options: Any,
 ) -> Outcome:
     """Publish few cells as intervals, and those as narrow as possible.
@@ -63,7 +62,7 @@ def combined(
             the cell's `value` (its size, at least 1), or an array.
         width_weights: What a unit of width costs, in the same way. A pair of these is for the
             lower and the upper ends.
-        max_suppressed: Publish all but so many cells exactly; sensitive ones count.
+        max_suppressed: Publish all but this many cells exactly; sensitive ones count.
         min_width: No interval is narrower than this, or than its cell's bounds if these are
             narrower: a number, a share of the cell's value such as `"5%"`, or an array.
         attackers: Who attacks; by default a reader who knows nothing more than the
@@ -105,7 +104,8 @@ def combined(
             **options,
         }
     )
-    weight = _not_negative(problem, chosen_weights(problem, weights))
+    weight = chosen_weights(problem, weights)
+    refuse_negative_weights(problem, weight)
     try:
         ends = end_weights(problem, width_weights)
     except InputError as error:
@@ -113,11 +113,6 @@ def combined(
     widths = least_widths(problem, min_width)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    refuse_contradictions(problem, tolerance)
-    hopeless = unattainable_levels(problem, tolerance)
-    if hopeless:
-        return infeasible("combined", chosen, hopeless)
-    observer = observer or Observer()
 
     def model_of(cells: EqualCells) -> CombinedModel:
         return CombinedModel(
@@ -129,41 +124,32 @@ def combined(
             max_suppressed,
         )
 
-    def prepare() -> Search:
-        cells = _merged(problem, attackers, chosen, widths, ends)
-        publication = Publication(cells, model_of, ends, weight, attackers)
-        return Search(model_of(cells), chosen, observer, clock, publication)
+    def prepare(case: Case) -> Search:
+        publication = Publication(case, model_of, ends, weight)
+        return Search(model_of(case.reduction), chosen, observer, clock, publication)
 
-    return drive(prepare, "combined", chosen, observer, clock)
-
-
-def _merged(
-    problem: Problem,
-    attackers: Sequence[Attacker],
-    options: CombinedOptions,
-    widths: Floats,
-    ends: Floats,
-) -> EqualCells:
-    """Equal cells merged, as far as that changes nothing."""
-    if options.max_suppressed is not None:
+    return protected(
+        problem,
+        "combined",
+        chosen,
+        prepare,
+        clock=clock,
+        attackers=attackers,
         # It counts cells, and merged ones would count once.
-        return EqualCells.none(problem)
-    agreeing: tuple[Floats, ...] = ()
-    if widths.any():
-        # What a least width takes beyond protection may differ between equal cells: how much it
-        # is, where it ends, and at which end it is cheaper.
-        cheaper = np.sign(ends[0::2] - ends[1::2])
-        agreeing = widths, problem.lower, problem.upper, cheaper
-    return merged_cells(problem, attackers, np.zeros(problem.cell_count, bool), agreeing)
+        merges=max_suppressed is None,
+        agreeing=[problem.value, *_agreeing(problem, widths, ends)],
+        observer=observer,
+        tolerance=tolerance,
+    )
 
 
-def _not_negative(problem: Problem, weight: Floats) -> Floats:
-    negative = np.flatnonzero(weight < 0)
-    if len(negative):
-        raise ProblemError(
-            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-        )
-    return weight
+def _agreeing(problem: Problem, widths: Floats, ends: Floats) -> list[Floats]:
+    """Columns besides the values that must be the same for equal cells to be merged."""
+    if not widths.any():
+        return []
+    # What a least width takes beyond protection may differ between equal cells: how much it is,
+    # where it ends, and at which end it is cheaper.
+    return [widths, problem.lower, problem.upper, np.sign(ends[0::2] - ends[1::2])]
 
 
 def least_widths(problem: Problem, min_width: float | str | npt.ArrayLike) -> Floats:

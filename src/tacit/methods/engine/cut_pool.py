@@ -12,7 +12,7 @@ from tacit.problem import Floats, Integers
 Rows: TypeAlias = sparse.csr_array[Any, Any]
 
 _DIGITS = 7
-"""Cuts that agree in so many decimals are the same."""
+"""Cuts that agree in this many decimals are the same."""
 
 
 class CutPool:
@@ -85,7 +85,7 @@ class CutPool:
 
 
 def _grown(array: Any, size: int) -> Any:
-    """The array with space for so many entries."""
+    """The array with space for this many entries."""
     if len(array) >= size:
         return array
     longer = np.zeros(max(size, 2 * len(array), 64), array.dtype)

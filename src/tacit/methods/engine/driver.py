@@ -14,8 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -358,17 +357,6 @@ def infeasible(
         seed=options.seed,
         message="\n".join(reasons),
     )
-
-
-def algorithm_in(package: str, name: str) -> Callable[[Any], None]:
-    """The function `run` of the file in a package that is called like an algorithm.
-
-    Args:
-        package: The package of a method's algorithms.
-        name: The algorithm as users type it; `-` stands as `_` in the file's name.
-    """
-    found: Callable[[Any], None] = import_module(f"{package}.{name.replace('-', '_')}").run
-    return found
 
 
 def _algorithm(options: Options) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -11,8 +10,8 @@ from scipy import sparse
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs_mip import HighsMip
-from tacit.solver.mip import MipSolution
+from tacit.solver.mip import MipSolution, Watcher
+from tacit.solver.scaled_mip import ScaledMip
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +41,7 @@ class IntegerMaster:
         upper: Floats | None = None,
         most: Floats | None = None,
         start: Floats | None = None,
-        watch: Callable[[MipSolution], bool] | None = None,
+        watch: Watcher | None = None,
     ) -> MipSolution:
         """Minimise, or come as far as time allows.
 
@@ -72,37 +71,36 @@ class IntegerMaster:
             lowers.append(np.zeros(rows.shape[0]) if lower is None else lower)
             uppers.append(np.full(rows.shape[0], np.inf) if upper is None else upper)
         all_rows = sparse.csr_array(sparse.vstack(blocks))
-        least, unit, price = relaxation.lower, relaxation.unit, relaxation.price
+        least = relaxation.lower
         kept = np.flatnonzero((most > least) | (least != 0))
-        part = sparse.csr_array(all_rows[:, kept].multiply(unit[kept]))
-        largest = np.asarray(abs(part).max(axis=1).todense()).ravel()
-        scale = np.where(largest > 0, largest, 1.0)
-        mip = HighsMip(
-            sparse.csr_array(part.multiply(1.0 / scale[:, None])),
-            row_lower=np.concatenate(lowers) / scale,
-            row_upper=np.concatenate(uppers) / scale,
-            lower=(least / unit)[kept],
-            upper=(most / unit)[kept],
-            cost=(relaxation.cost * unit)[kept] / price,
+        mip = ScaledMip(
+            sparse.csr_array(all_rows[:, kept]),
+            row_lower=np.concatenate(lowers),
+            row_upper=np.concatenate(uppers),
+            lower=least[kept],
+            upper=most[kept],
+            cost=relaxation.cost[kept],
             integer=self.integer[kept],
-            offset=self.offset / price,
+            offset=self.offset,
             seed=self.seed,
+            unit=relaxation.unit[kept],
+            price=relaxation.price,
         )
 
-        def in_our_units(found: MipSolution) -> MipSolution:
-            vector = None
-            if found.x is not None:
-                vector = least.copy()
-                vector[kept] = np.clip(found.x * unit[kept], least[kept], most[kept])
-            return MipSolution(found.status, vector, found.objective * price, found.bound * price)
+        def over_all_columns(found: MipSolution) -> MipSolution:
+            if found.x is None:
+                return found
+            vector = least.copy()
+            vector[kept] = found.x
+            return replace(found, x=vector)
 
         if start is not None:
             fits = not ((start > most) | (start < least)).any()
-            start = (start / unit)[kept] if fits else None
+            start = start[kept] if fits else None
         found = mip.minimise(
             seconds=seconds,
             gap=gap,
             start=start,
-            watch=None if watch is None else lambda so_far: watch(in_our_units(so_far)),
+            watch=None if watch is None else lambda so_far: watch(over_all_columns(so_far)),
         )
-        return in_our_units(found)
+        return over_all_columns(found)

@@ -9,8 +9,8 @@ import numpy as np
 from tacit.clock import Clock
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.outcome import TINY, BoundSource, Report, StopReason, TracePoint
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.outcome import BoundSource, Report, StopReason, TracePoint
+from tacit.tolerances import ROUNDING_NOISE, TINY
 
 
 class Progress:
@@ -29,7 +29,7 @@ class Progress:
         bound_source: Who vouches for the bound; see `Report`.
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
-        stop_reason: Why the search ended, where somebody has told; see `why_stopped`.
+        stop_reason: Why the search ended, where that has been said; see `why_stopped`.
         reasons: Why there is nothing to find, once that is known.
     """
 
@@ -91,7 +91,7 @@ class Progress:
         )
 
     def stop(self, reason: StopReason) -> None:
-        """Say that the search is over, and why; the last word counts."""
+        """Say that the search is over, and why; the last reason given counts."""
         self.stop_reason = reason
 
     def why_stopped(self) -> StopReason:

@@ -20,11 +20,13 @@ class RootLoop(ABC):
     """Raises the bound of a relaxation and lets it guide solutions.
 
     Attributes:
-        window: Rounds over which progress is measured; later on a quarter of all rounds.
+        window: Rounds over which progress is measured.
+        window_share: The same as a share of all rounds, where that is more.
         least_gain: The loop stalls when the bound closes less than this share of the gap in them.
     """
 
     window: ClassVar[int] = 40
+    window_share: ClassVar[float] = 0.25
     least_gain: ClassVar[float] = 0.01
 
     def __init__(self, progress: Progress):
@@ -104,7 +106,7 @@ class RootLoop(ABC):
     def _stalls(self, history: list[float]) -> bool:
         """Has the bound closed next to nothing of the gap in the last while?"""
         bound = history[-1]
-        window = max(self.window, len(history) // 4)
+        window = max(self.window, int(self.window_share * len(history)))
         if len(history) <= window:
             return False
         open_gap = min(self._progress.objective, 2 * abs(bound)) - bound

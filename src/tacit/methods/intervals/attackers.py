@@ -17,9 +17,7 @@ from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Limits, Requests
 from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.problem import Floats, Integers
-
-_UNDECIDED = 1 - 1e-8
-"""The share of a level that counts as reached where the answer is neither yes nor no."""
+from tacit.tolerances import UNDECIDED
 
 
 def interleaved(up: Floats, down: Floats) -> Floats:
@@ -159,7 +157,7 @@ class InsiderState(AttackerState):
         least = float((amount[asked] / pairs.level[asked]).min(initial=1.0))
         least = min(least, float(found.exposed_share.min(initial=1.0)))
         if len(found.undecided) and least >= 1 - TOLERANCE:
-            return _UNDECIDED
+            return 1 - UNDECIDED
         return least
 
     def watch(self, found: InsiderFindings) -> None:

@@ -16,21 +16,20 @@ import numpy as np
 from tacit.methods.intervals.options import AUTO
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats
+from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE
 
 MOST_STEPS = 8
-"""An interval with a base of its own is at most so many times as wide as the base."""
+"""An interval with a base of its own is at most this many times as wide as the base."""
 LEAST_UNITS = 5
-"""A base is at least so many units of the table. Among integers a base of 1 hides nothing."""
+"""A base is at least this many units of the table. Among integers a base of 1 hides nothing."""
 MOST_MULTIPLES = 1e13
-"""Beyond so many steps from zero multiples of a base cannot be told from what lies between."""
+"""Beyond this many steps from zero multiples of a base cannot be told from what lies between."""
 _MANY = 5
 """So many different values are not multiples of a power of ten by chance."""
 _MOST = 0.9
 """A share of the values that is most of them."""
 _LEADING = 9
-"""Of an interval with one end only, the end keeps one digit: so many steps from zero at most."""
-_NEAR = 2e-10
-"""An end this close to a multiple, as a share of its interval, is one but for rounding."""
+"""Of an interval with one end only, the end keeps one digit: this many steps from zero at most."""
 
 
 def outward(
@@ -49,7 +48,7 @@ def outward(
         untold: Cells that are not published at all: their ends are infinite. Points among them
             stay points, which are not published either.
         strictly: Also move ends that are multiples but for rounding.
-        most_steps: A base of its own leaves each interval at most so many steps wide.
+        most_steps: A base of its own leaves each interval at most this many steps wide.
 
     >>> found = Intervals(np.array([35.3, 7.0]), np.array([44.9, 7.0]))
     >>> moved = outward(found, "auto", np.zeros(2, bool))
@@ -59,7 +58,7 @@ def outward(
     lower, upper = solution.lower.copy(), solution.upper.copy()
     spread = lower < upper
     cells = np.flatnonzero(spread & ~untold)
-    near = 0.0 if strictly else _NEAR
+    near = 0.0 if strictly else NEAR_MULTIPLE
     low, high = lower[cells], upper[cells]
     if base == AUTO:
         unit = unit_of(lower[~spread & ~untold])
@@ -92,7 +91,7 @@ def unit_of(values: Floats) -> float:
         power = 10.0 ** abs(place)
         steps = sizes / power if place >= 0 else sizes * power
         off = np.abs(steps - np.rint(steps))
-        if (off <= np.maximum(1e-9, 16 * np.spacing(steps))).mean() >= _MOST:
+        if (off <= np.maximum(ROUNDING_NOISE, 16 * np.spacing(steps))).mean() >= _MOST:
             return power if place >= 0 else 1.0 / power
     return 0.0
 
@@ -153,7 +152,7 @@ def _fitting(lower: Floats, upper: Floats, near: float, most_steps: int, smalles
         power = 10.0 ** np.abs(place)
         bases = _Bases(np.where(place >= 0, digit * power, digit), np.where(place >= 0, 1.0, power))
         first, last = bases.steps(lower, upper, near)
-        large = bases.factor >= smallest * bases.divisor * (1 - 1e-9)
+        large = bases.factor >= smallest * bases.divisor * (1 - ROUNDING_NOISE)
         fits = _few(first, last, open_ended, most_steps) & large & waiting
         if digit != 1.0:
             # Multiples of a power of ten are multiples of all smaller ones: one digit stays one.

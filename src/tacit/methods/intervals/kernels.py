@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.flow import send
+from tacit.attack.flow import longer, send, work_space
 from tacit.compiling import njit
-
-
-@njit(cache=True, nogil=True)
-def longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """A copy with twice the space."""
-    copy = np.empty(2 * len(array), np.int64)
-    copy[: len(array)] = array
-    return copy
 
 
 @njit(cache=True, nogil=True)
@@ -76,13 +68,7 @@ def approach(
     nodes = len(first) - 1
     arcs = len(tail)
     residual = np.empty(2 * arcs)
-    level = np.full(nodes, -1, np.int64)
-    queue = np.zeros(nodes + 1, np.int64)
-    current = np.empty(nodes, np.int64)
-    path = np.empty(nodes + 1, np.int64)
-    touched = np.empty(arcs, np.int64)
-    is_touched = np.zeros(arcs, np.uint8)
-    flow = np.zeros(arcs)
+    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
     walked = begin.copy()
     pointer = np.zeros(1024, np.int64)
     owner = np.zeros(1024, np.int64)

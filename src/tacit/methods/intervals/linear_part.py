@@ -26,10 +26,10 @@ from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, Strategy
-from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER
+from tacit.tolerances import FAR, LAST_DIGITS, ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 40
-"""Eliminated totals may take so many times the entries of the relations."""
+"""Eliminated totals may take this many times the entries of the relations."""
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
@@ -240,7 +240,7 @@ class DeviationLp:
             v *= side / v[column]
         d = -v
         d[column] += side
-        d[np.abs(d) < 1e-12] = 0.0
+        d[np.abs(d) < LAST_DIGITS] = 0.0
         moved = np.flatnonzero(d)
         ends = 2 * part.cells[moved] + (d[moved] < 0)
         return side * float(solution.x[column]), ends, np.abs(d[moved])

@@ -25,6 +25,7 @@ from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.methods.intervals.attackers import AttackerState, InsiderState, interleaved
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import LAST_DIGITS
 
 if TYPE_CHECKING:
     pass
@@ -280,7 +281,7 @@ class IntervalsModel:
         public = Knowledge(self._most[0::2], self._most[1::2])
         told = attacker.learn(self.problem, public)
         cells, levels, sliding = self._levels_against(attacker)
-        slides = np.flatnonzero(sliding > levels.sum(0) * (1 + 1e-12))
+        slides = np.flatnonzero(sliding > levels.sum(0) * (1 + LAST_DIGITS))
         place = np.full(levels.shape, -1, np.int64)
         if len(slides):
             place[:, slides] = self._add_reaches(

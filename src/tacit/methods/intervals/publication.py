@@ -6,7 +6,7 @@ and so is what stands in its way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,10 @@ import numpy as np
 
 from tacit.attack.insider_knowledge import LEVELS
 from tacit.attack.insiders import InsiderFindings
-from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import Clock
 from tacit.methods.engine import turns
-from tacit.methods.engine.driver import Result, audited, refuted
+from tacit.methods.engine.driver import Case, Result, audited, refuted
 from tacit.methods.intervals.attackers import InsiderState, interleaved
 from tacit.methods.intervals.ends import outward
 from tacit.methods.intervals.heuristics.fewest import fewest
@@ -27,6 +26,7 @@ from tacit.methods.intervals.search import Search
 from tacit.outcome import Intervals, StopReason
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
+from tacit.tolerances import ROUNDING_NOISE, WIDER
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
@@ -37,40 +37,8 @@ _WAYS_OUT = (
     "; put its code together with another one (recode), let more cells become intervals, or leave "
     'contributors out with insiders = "none"'
 )
-_WIDER = 1e-7
-"""Ends that an audit finds too close by rounding are moved by this share of slacks and levels."""
 _SAME_STEP = 0.01
 """Slacks this close to a multiple of a step, as a share of it, are one but for rounding."""
-
-
-def merged_cells(
-    problem: Problem,
-    attackers: Sequence[Attacker],
-    apart: Booleans,
-    agreeing: Sequence[Floats] = (),
-) -> EqualCells:
-    """The problem with equal cells merged.
-
-    Args:
-        problem: The table as it was given.
-        attackers: Who attacks; see `EqualCells.of`.
-        apart: Cells that stay cells of their own.
-        agreeing: Columns that must be the same for all cells that are merged. So must values,
-            which may differ a little in tables that were rounded.
-
-    Raises:
-        InputError: An attacker holds for certain what is not so.
-    """
-    for attacker in attackers:
-        # Errors speak of cells as they were given.
-        attacker.learn(problem, Knowledge(*_bounds(problem)))
-    found = EqualCells.of(problem, attackers=attackers, apart=apart)
-    differ = np.zeros(found.problem.cell_count, bool)
-    for column in (problem.value, *agreeing):
-        differ |= found.largest(column) != found.smallest(column)
-    if differ.any():
-        found = EqualCells.of(problem, attackers=attackers, apart=apart | differ[found.group])
-    return found
 
 
 def merged_ends(cells: EqualCells, weight: Floats) -> Floats:
@@ -78,34 +46,31 @@ def merged_ends(cells: EqualCells, weight: Floats) -> Floats:
     return interleaved(cells.sum(weight[0::2]), cells.sum(weight[1::2]))
 
 
-def _bounds(problem: Problem) -> tuple[Floats, Floats]:
-    """How far bounds lie above and below the values."""
-    above, below = problem.upper - problem.value, problem.value - problem.lower
-    return np.maximum(above, 0.0), np.maximum(below, 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Publication:
     """The table as it was given, and what a search over merged cells says about it.
 
     Attributes:
-        cells: How equal cells were merged.
+        case: The table as it was given, and the one that is searched.
         model_of: The intervals problem for cells that are merged in some way.
         weight: What a unit of each end costs, of all cells.
         suppress_weight: What it costs besides not to publish a cell exactly.
-        attackers: Who attacks; a reader where there are none.
     """
 
-    cells: EqualCells
+    case: Case
     model_of: Callable[[EqualCells], IntervalsModel]
     weight: Floats
     suppress_weight: Floats
-    attackers: Sequence[Attacker]
 
     @property
     def problem(self) -> Problem:
         """The table as it was given."""
-        return self.cells.given
+        return self.case.given
+
+    @property
+    def cells(self) -> EqualCells:
+        """How equal cells were merged."""
+        return self.case.reduction
 
     def obstacles(self, search: Search) -> list[str]:
         """Why the table cannot be protected even with the widest intervals; empty if it can."""
@@ -189,7 +154,7 @@ class Publication:
             if checked.safe:
                 return solution, checked, tuple(np.flatnonzero(kept).tolist())
             ends = np.minimum(
-                _wider(ends, _WIDER * model.usual_level), model.upper[: model.cell_ends]
+                _wider(ends, WIDER * model.usual_level), model.upper[: model.cell_ends]
             )
         assert checked is not None
         if not checked.exposures:
@@ -198,7 +163,7 @@ class Publication:
         raise refuted(self.problem, "intervals", checked)
 
     def _audit(self, solution: Intervals) -> Audit:
-        return audited(self.problem, solution, list(self.attackers) or [Attacker.external()])
+        return audited(self.problem, solution, self.case.given_attackers)
 
     def _found(self, search: Search, ends: Floats) -> Intervals:
         """The intervals with these slacks around the true values."""
@@ -208,6 +173,10 @@ class Publication:
         # Rounding must not take anything away.
         upper = np.where(upper - problem.value < up, np.nextafter(upper, np.inf), upper)
         lower = np.where(problem.value - lower < down, np.nextafter(lower, -np.inf), lower)
+        # Nor must it tell apart from its bound what goes as far.
+        near = ROUNDING_NOISE * search.model.usual_level
+        upper = np.where((up > 0) & (upper >= problem.upper - near), problem.upper, upper)
+        lower = np.where((down > 0) & (lower <= problem.lower + near), problem.lower, lower)
         return Intervals(np.maximum(lower, problem.lower), np.minimum(upper, problem.upper))
 
     def _untold(self, search: Search, found: Intervals) -> Booleans:
@@ -240,7 +209,7 @@ def _wider(ends: Floats, step: float) -> Floats:
     Slacks that differ by what solvers leave of zero are the same then: such differences make it
     hard to show how far a cell gets.
     """
-    steps = ends * (1 + _WIDER) / step
+    steps = ends * (1 + WIDER) / step
     near = np.rint(steps)
     whole = np.where(np.abs(steps - near) <= _SAME_STEP, near, np.ceil(steps))
     return np.where(np.isfinite(whole), whole * step, ends)

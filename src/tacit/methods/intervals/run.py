@@ -10,20 +10,19 @@ import numpy.typing as npt
 
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.errors import InputError, ProblemError
-from tacit.methods.engine.driver import drive, infeasible
+from tacit.errors import InputError
+from tacit.methods.engine.driver import Case, protected
 from tacit.methods.inputs import (
     cell_mask,
     chosen_weights,
     expect_problem,
-    refuse_contradictions,
-    unattainable_levels,
+    refuse_negative_weights,
 )
 from tacit.methods.intervals.attackers import interleaved
 from tacit.methods.intervals.ends import MOST_MULTIPLES
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.options import AUTO, Algorithm, EndsOptions, IntervalsOptions
-from tacit.methods.intervals.publication import Publication, merged_cells, merged_ends
+from tacit.methods.intervals.publication import Publication, merged_ends
 from tacit.methods.intervals.search import Search
 from tacit.observer import Observer
 from tacit.outcome import Outcome
@@ -34,18 +33,18 @@ from tacit.reductions.equal_cells import EqualCells
 def intervals(
     problem: Problem,
     *,
-    algorithm: Algorithm = "auto",
-    time_limit: float = 60.0,
-    gap: float = 1e-4,
-    seed: int = 1,
+    algorithm: Algorithm = IntervalsOptions.algorithm,
+    time_limit: float = IntervalsOptions.time_limit,
+    gap: float = IntervalsOptions.gap,
+    seed: int = IntervalsOptions.seed,
     weights: Any = "given",
-    published: npt.ArrayLike | None = None,
-    withheld: npt.ArrayLike | None = None,
-    allowed: npt.ArrayLike | None = None,
+    published: npt.ArrayLike | None = IntervalsOptions.published,
+    withheld: npt.ArrayLike | None = IntervalsOptions.withheld,
+    allowed: npt.ArrayLike | None = IntervalsOptions.allowed,
     attackers: Sequence[Attacker] = (),
     observer: Observer | None = None,
     tolerance: float = ADDITIVITY_TOLERANCE,
-    round_to: float | str | None = None,
+    round_to: float | str | None = IntervalsOptions.round_to,
     **options: Any,
 ) -> Outcome:
     """Publish some cells as intervals, as narrow as possible, so that nobody comes too close.
@@ -109,11 +108,7 @@ def intervals(
     may_open, withdrawn = _allowed(problem, chosen), _withheld(problem, chosen)
     refuse_small_steps(problem, chosen)
     clock = Clock(chosen.time_limit)
-    refuse_contradictions(problem, tolerance)
-    hopeless = unattainable_levels(problem, tolerance)
-    if hopeless:
-        return infeasible("intervals", chosen, hopeless)
-    observer = observer or Observer()
+    unpaid = np.zeros(problem.cell_count)
 
     def model_of(cells: EqualCells) -> IntervalsModel:
         return IntervalsModel(
@@ -124,14 +119,23 @@ def intervals(
             cells.attackers(attackers),
         )
 
-    def prepare() -> Search:
-        # Of these cells something else is published than of their equals.
-        cells = merged_cells(problem, attackers, ~may_open | withdrawn)
-        unpaid = np.zeros(problem.cell_count)
-        publication = Publication(cells, model_of, weight, unpaid, attackers)
-        return Search(model_of(cells), chosen, observer, clock, publication)
+    def prepare(case: Case) -> Search:
+        publication = Publication(case, model_of, weight, unpaid)
+        return Search(model_of(case.reduction), chosen, observer, clock, publication)
 
-    return drive(prepare, "intervals", chosen, observer, clock)
+    return protected(
+        problem,
+        "intervals",
+        chosen,
+        prepare,
+        clock=clock,
+        attackers=attackers,
+        # Of these cells something else is published than of their equals.
+        apart=~may_open | withdrawn,
+        agreeing=[problem.value],
+        observer=observer,
+        tolerance=tolerance,
+    )
 
 
 def _allowed(problem: Problem, options: IntervalsOptions) -> Booleans:
@@ -179,9 +183,5 @@ def end_weights(problem: Problem, weights: Any) -> Floats:
     else:
         below = above = chosen_weights(problem, weights)
     for each in (below, above):
-        negative = np.flatnonzero(each < 0)
-        if len(negative):
-            raise ProblemError(
-                f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-            )
+        refuse_negative_weights(problem, each)
     return interleaved(above, below)

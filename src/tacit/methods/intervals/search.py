@@ -11,13 +11,13 @@ from tacit.attack.sweep import Attack
 from tacit.clock import Clock, TimeUpError, time_left
 from tacit.errors import SolverError
 from tacit.methods.engine import driver, turns
-from tacit.methods.intervals.algorithms import algorithm
 from tacit.methods.intervals.model import IntervalsModel, Judgement
 from tacit.methods.intervals.options import EndsOptions
+from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
 from tacit.outcome import BoundSource
 from tacit.problem import Booleans, Floats, Problem
-from tacit.tolerances import NEGLIGIBLE
+from tacit.tolerances import BEYOND, NEGLIGIBLE
 
 if TYPE_CHECKING:
     from tacit.methods.intervals.publication import Publication
@@ -50,7 +50,7 @@ class Search(driver.Search):
         self,
         model: IntervalsModel,
         options: EndsOptions,
-        observer: Observer,
+        observer: Observer | None = None,
         clock: Clock | None = None,
         publication: Publication | None = None,
     ):
@@ -95,12 +95,16 @@ class Search(driver.Search):
             self._run_algorithm()
 
     def _run_algorithm(self) -> None:
-        algorithm(self.options.algorithm)(self)
+        find_algorithm(self.method, self.options.algorithm)(self)
 
     def conclude(self) -> driver.Result | None:
         """Fewest intervals, tightened, rounded, audited."""
         assert self._publication is not None
         return self._publication.result(self)
+
+    def expand(self, result: driver.Result) -> driver.Result:
+        """The result as it is: equal cells with bounds of their own have intervals of their own."""
+        return result
 
     @property
     def problem(self) -> Problem:
@@ -147,7 +151,7 @@ class Search(driver.Search):
     def keep_time(self, *, for_audit_only: bool = False) -> None:
         """Keep time for what comes after the search: a last look, tightening and the audit.
 
-        A search whose time is up gets none back, or nobody would know why it was ended.
+        A search whose time is up gets none back: that it ended for lack of time must stay known.
         """
         if self._publication is None or (self.clock.is_up and not for_audit_only):
             return
@@ -240,7 +244,7 @@ class Search(driver.Search):
         """What is needed of a point, opened by what rounding took; None if it is not safe."""
         model = self.model
         ends = np.clip(point[: model.cell_ends], model.lower[: model.cell_ends], None)
-        # What solvers leave of zeros is of no use, and makes trouble for those who look closely.
+        # Solvers leave tiny numbers in place of zeros: they protect nothing and blur later checks.
         ends[ends < self.negligible] = 0.0
         for _ in range(3):
             np.minimum(ends, model.upper[: model.cell_ends], out=ends)
@@ -252,7 +256,7 @@ class Search(driver.Search):
                 return model.completed(needed)
             if share < 1 - _NEAR:
                 return None
-            ends = ends * ((1 + 1e-10) / share)
+            ends = ends * ((1 + BEYOND) / share)
         return None
 
     def look(self, ends: Floats) -> tuple[float, Floats]:

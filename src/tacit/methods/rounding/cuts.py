@@ -95,7 +95,7 @@ class _Cutter:
         return row, right
 
     def _side(self, cell: int, side: int) -> tuple[Floats, float]:
-        """How far a cell can lie on one side: at most so many times the bases, and a constant."""
+        """How far a cell can lie on one side: at most this many times the bases, and a constant."""
         lattice, problem = self._lattice, self._lattice.problem
         evidence = self._findings.evidence
         g = evidence.multipliers[[self._claim[cell, side]]].toarray().ravel()

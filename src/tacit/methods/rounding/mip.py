@@ -12,7 +12,7 @@ from tacit.attack.network import recognise
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, MipSolution, Watcher
-from tacit.tolerances import INTEGRAL, SOLVER
+from tacit.tolerances import INTEGRAL, LAST_DIGITS, SOLVER
 
 if TYPE_CHECKING:
     from tacit.methods.rounding.model import Lattice
@@ -64,7 +64,7 @@ class Mip:
         """What the rows of cuts must reach beyond the multiples below the true values."""
         floor = self.lattice.floor.astype(float)
         # Coefficients are 1 at most; sums of large numbers are known no better than this.
-        slack = SOLVER + 1e-12 * (abs(self._cuts) @ np.abs(floor))
+        slack = SOLVER + LAST_DIGITS * (abs(self._cuts) @ np.abs(floor))
         return np.asarray(self._least - self._cuts @ floor - slack)
 
     def _rows(self) -> tuple[sparse.csr_array[Any, Any], Floats, Floats]:

@@ -24,14 +24,14 @@ from tacit.errors import first_few
 from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Case, Result
 from tacit.methods.engine.turns import ROUND_FIRST_AUDIT
-from tacit.methods.rounding.algorithms import algorithm
+from tacit.methods.registry import find_algorithm
 from tacit.methods.rounding.cuts import protection_cuts
 from tacit.methods.rounding.mip import Mip
 from tacit.methods.rounding.options import RoundOptions
 from tacit.observer import Observer
 from tacit.outcome import StopReason, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.tolerances import ROUNDING_NOISE
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.attack.audit import Audit
@@ -286,7 +286,8 @@ def _multiples(counts: Integers, base: float) -> Floats:
 def _next_round(number: float) -> float:
     """The next of 1, 2, 5, 10, 20, 50 and so on."""
     power = 10.0 ** np.floor(np.log10(number))
-    return float(min(power * step for step in (1, 2, 5, 10) if power * step >= number * (1 - 1e-9)))
+    least = number * (1 - ROUNDING_NOISE)
+    return float(min(power * step for step in (1, 2, 5, 10) if power * step >= least))
 
 
 class Search(driver.Search):
@@ -366,7 +367,7 @@ class Search(driver.Search):
     def offer(self, counts: Integers) -> bool:
         """Propose a rounding; returns whether it is better than the best so far."""
         cost = self.lattice.cost_of(counts)
-        if cost >= self.objective * (1 - 1e-12) or not self.lattice.allows(counts):
+        if cost >= self.objective * (1 - LAST_DIGITS) or not self.lattice.allows(counts):
             return False
         if not self.mip.meets_cuts(counts):
             return False
@@ -446,7 +447,7 @@ class Search(driver.Search):
 
     def _until_safe(self) -> None:
         """Find roundings until the audit finds one safe, or there is none, or no more time."""
-        find = algorithm(self.options.algorithm)
+        find = find_algorithm(self.method, self.options.algorithm)
         while True:
             find(self)
             if self.candidate is None or self.confirm() or self.should_stop():
@@ -483,7 +484,7 @@ class RandomSearch(Search):
     def run(self) -> None:
         """Round."""
         self.lattice = self._lattice(1)
-        algorithm(self.options.algorithm)(self)
+        find_algorithm(self.method, self.options.algorithm)(self)
 
     def conclude(self) -> Result | None:
         """The rounding, if it is safe."""

@@ -24,10 +24,10 @@ class RoundOptions(Options):
             not add up then, and whoever knows the seed can undo part of it: `tacit.round` draws
             one in secret unless it is given.
         base: Every published value is a multiple of this.
-        steps: Every published value lies at most so many bases from the true one (K).
+        steps: Every published value lies at most this many bases from the true one (K).
         zero_restricted: Multiples of the base keep their value.
         most_steps: Where no rounding within `steps` exists, allow one step more at a time, up
-            to so many; by default none.
+            to this many; by default none.
     """
 
     algorithm: Algorithm = "auto"

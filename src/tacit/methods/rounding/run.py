@@ -6,18 +6,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.attack.knowledge import Attacker
 from tacit.clock import Clock
-from tacit.errors import ProblemError
 from tacit.methods.engine.driver import protected
-from tacit.methods.inputs import chosen_weights, expect_problem
+from tacit.methods.inputs import chosen_weights, expect_problem, refuse_negative_weights
 from tacit.methods.rounding.model import RandomSearch, Search
 from tacit.methods.rounding.options import Algorithm, RoundOptions
 from tacit.observer import Observer
 from tacit.outcome import Outcome
-from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 
 _SECRET_BITS = 128
 """So many that trying all seeds is out of the question."""
@@ -49,11 +46,11 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
         problem: The table.
         base: Every published value is a multiple of this.
         algorithm: How to search; see `RoundOptions`. `random` is unbiased but not additive.
-        steps: Every published value lies at most so many bases from the true one.
+        steps: Every published value lies at most this many bases from the true one.
         zero_restricted: Multiples of the base keep their value. Cells that must be published
             always do, where they are multiples.
         most_steps: Where no rounding within `steps` exists, allow one step more at a time, up
-            to so many; by default none.
+            to this many; by default none.
         time_limit: Seconds after which the best safe rounding so far is returned.
         gap: Stop when (objective - bound) / objective is at most this.
         seed: The same seed gives the same rounding, unless the time limit cuts in. By default 1;
@@ -94,7 +91,8 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
             **options,
         }
     )
-    weight = _weights(problem, weights)
+    weight = chosen_weights(problem, weights)
+    refuse_negative_weights(problem, weight)
     clock = Clock(chosen.time_limit)
     kind = RandomSearch if chosen.algorithm == "random" else Search
     return protected(
@@ -113,13 +111,3 @@ def round(  # noqa: A001 - the name of the method; builtins are not used under i
 def _seed(algorithm: Algorithm) -> int:
     """A seed that everybody may know, or one that nobody can guess where that matters."""
     return secrets.randbits(_SECRET_BITS) if algorithm == "random" else RoundOptions.seed
-
-
-def _weights(problem: Problem, weights: Any) -> Floats:
-    weight = chosen_weights(problem, weights)
-    negative = np.flatnonzero(weight < 0)
-    if len(negative):
-        raise ProblemError(
-            f"the weight is negative: {problem.name_cells(negative)}", cells=negative
-        )
-    return weight

@@ -94,11 +94,7 @@ class AttackerState:
 
 @dataclass(frozen=True, eq=False)
 class InsiderState(AttackerState):
-    """Contributors as attackers.
-
-    Which contributor matters for which request shows only in a pattern: where the deviation that
-    protects a cell against readers moves what the contributor knows. Such pairs are collected from
-    pattern to pattern.
+    """Contributors as attackers, with the pairs that patterns so far have made worth asking.
 
     Attributes:
         problem: The table.

@@ -19,7 +19,7 @@ from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock, check_time
 from tacit.methods.engine import driver
-from tacit.methods.suppress.algorithms import algorithm
+from tacit.methods.registry import find_algorithm
 from tacit.methods.suppress.attackers import AttackerState, InsiderState
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.proof import Proof
@@ -95,7 +95,7 @@ class Search(driver.Search):
             self.offer(np.zeros(self.problem.cell_count, bool))
             self.raise_bound(0.0)
             return
-        run = algorithm(self.options.algorithm)
+        run = find_algorithm(self.method, self.options.algorithm)
         self.may_start_again = True
         while True:
             try:

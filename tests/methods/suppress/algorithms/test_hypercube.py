@@ -24,7 +24,7 @@ from tests.methods.suppress.tables import (
     KINDS,
     SINGLETON_KINDS,
     assert_consistent,
-    hidden_by,
+    assert_lean,
     seeded_instance,
 )
 
@@ -162,19 +162,7 @@ def test_levels_are_carried_into_other_subtables() -> None:
 def test_random_small_tables(kind: str, seed: int) -> None:
     """Safe by brute force, no lighter than the optimum, and nothing suppressed for nothing."""
     instance = seeded_instance(kind, 300 + seed)
-    brute = instance.brute_force()
-    outcome = instance.suppress("hypercube")
-    assert_consistent(outcome, instance.problem, brute)
-    optimum = brute.optimum()
-    assert (outcome.solution is None) == (optimum is None)
-    if optimum is not None:
-        assert outcome.report.objective is not None
-        assert outcome.report.objective >= optimum * (1 - 1e-7)
-        hidden = hidden_by(outcome)
-        for cell in np.flatnonzero(hidden & ~instance.problem.is_sensitive).tolist():
-            fewer = hidden.copy()
-            fewer[cell] = False
-            assert not brute.is_safe(fewer), f"cell {cell} could be published"
+    assert_lean(instance, instance.suppress("hypercube"))
 
 
 def test_paper_003_figure_11() -> None:

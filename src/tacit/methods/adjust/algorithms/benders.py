@@ -18,16 +18,16 @@ from tacit.methods.adjust.cuts import relax, sense_bounds
 from tacit.methods.adjust.heuristics.senses import SenseLp, first_tables
 from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.adjust.quadratic import Squares, first_senses
-from tacit.outcome import TINY, StopReason
+from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, MipSolution
-from tacit.tolerances import ROUNDING_NOISE, SOLVER
+from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
 
 _LARGEST = 1e12
 """Larger coefficients of a cut are more than solvers can take."""
 _LEAST_SHARE = 1e-9
-"""Costs below this share of the dearest are no scale to measure others by."""
+"""Costs below this share of the largest are too small to scale others by."""
 
 
 def run(search: Search) -> None:

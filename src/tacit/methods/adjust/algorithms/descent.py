@@ -24,5 +24,5 @@ def run(search: Search) -> None:
     if search.best is not None and not search.should_stop():
         improve(search, lp, search.seconds_left)
     if search.best is None and not search.should_stop():
-        # Whoever finds no table by descent must ask the model that misses none.
+        # Descent may miss tables: where it finds none, the exact model decides.
         branch_and_bound(search, None)

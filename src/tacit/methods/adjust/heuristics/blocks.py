@@ -9,13 +9,14 @@ from tacit.methods.adjust.heuristics.flips import Flips
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Search
+from tacit.methods.engine.turns import ADJUST_TURN
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import MipSolution
 
 _SECONDS = 2.0
 """Time for one block."""
 _COUNTED = 1000.0
-"""Blocks are solved in integers where the usual level has at most so many."""
+"""Blocks are solved in integers where the usual level has at most this many."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
 
@@ -29,7 +30,7 @@ def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None =
         search: The run.
         lp: The closest table for given senses.
         seconds: For how long at most.
-        trials: One turn only, with so many senses tried and a block for every fifty of them.
+        trials: One turn only, with this many senses tried and a block for every fifty of them.
     """
     until = search.seconds + seconds
     flips, blocks = Flips(search, lp), Blocks(search)
@@ -37,7 +38,7 @@ def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None =
         flips.improve(seconds, trials)
         blocks.improve(until - search.seconds, 1 + trials // 50)
         return
-    turn = min(max(0.2, 0.05 * seconds), 3.0)
+    turn = min(max(0.2, ADJUST_TURN * seconds), 3.0)
     share = 0.5
     while search.seconds < until and not search.should_stop() and not blocks.is_exhausted:
         saved = []
@@ -66,7 +67,7 @@ class Blocks:
         self._patience = np.zeros(count)
 
     def improve(self, seconds: float, count: int = 2**62) -> None:
-        """Improve for so long, or so many blocks."""
+        """Improve for this long, or this many blocks."""
         search = self._search
         until = search.seconds + seconds
         last = search.iterations + count

@@ -12,9 +12,8 @@ from tacit.methods.adjust.cuts import sense_bounds
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.model import Search
-from tacit.outcome import TINY
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import ROUNDING_NOISE, SOLVER
+from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
 
 _KICK = 4
 """Senses turned around at once to leave a table that cannot be improved by one or two."""
@@ -33,7 +32,7 @@ class Flips:
         self._until, self._last = 0.0, 0
 
     def improve(self, seconds: float, trials: int = 2**62) -> None:
-        """Improve for so long, or so many trials."""
+        """Improve for this long, or this many trials."""
         search, model = self._search, self._model
         if search.best is None or len(model.sensitive) == 0 or not self._is_sound:
             return

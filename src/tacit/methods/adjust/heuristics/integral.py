@@ -6,7 +6,7 @@ not, few cells have decimals, and their neighbours in integers are a small model
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,10 @@ from tacit.tolerances import INTEGRAL
 
 if TYPE_CHECKING:
     from tacit.methods.adjust.model import Adjustment
+
+
+_GAP = 1e-4
+"""How exactly the cheapest steps are sought."""
 
 
 def made_integral(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
@@ -84,23 +88,55 @@ def _attempt(
     down_low, down_high = np.maximum(-most, 0.0), np.maximum(-least, 0.0)
     part = sparse.csr_array(part[rows])
     target = -rest[rows] - part @ (up_low - down_low)
+    steps = cheapest_steps(
+        part,
+        (target, target),
+        np.concatenate([up_high - up_low, down_high - down_low]),
+        # Rounding costs little: extreme ratios of costs would only mislead the solver.
+        np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
+        seconds=seconds,
+        seed=seed,
+    )
+    if steps is None:
+        return None
+    integral[free] = up_low - down_low + steps
+    return integral
+
+
+def cheapest_steps(
+    rows: sparse.csr_array[Any, Any],
+    ends: tuple[Floats, Floats],
+    most: Floats,
+    cost: Floats,
+    *,
+    seconds: float,
+    seed: int,
+) -> Floats | None:
+    """The cheapest integer steps up and down between ends of rows; None if none were found.
+
+    Args:
+        rows: Rows over the cells that may move.
+        ends: Between what the rows lie.
+        most: How far cells may go up, then how far down.
+        cost: What a step up costs, then what a step down costs.
+        seconds: Time limit.
+        seed: For the solver.
+    """
+    count = rows.shape[1]
     try:
-        mip = HighsMip(
-            sparse.csr_array(sparse.hstack([part, -part])),
-            row_lower=target,
-            row_upper=target,
-            lower=np.zeros(2 * len(free)),
-            upper=np.concatenate([up_high - up_low, down_high - down_low]),
-            # What rounding costs is little; solvers must not lose their way over it.
-            cost=np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
-            integer=np.ones(2 * len(free), bool),
+        found = HighsMip(
+            sparse.csr_array(sparse.hstack([rows, -rows])),
+            row_lower=ends[0],
+            row_upper=ends[1],
+            lower=np.zeros(2 * count),
+            upper=most,
+            cost=cost,
+            integer=np.ones(2 * count, bool),
             seed=seed,
-        )
-        found = mip.minimise(seconds=seconds, gap=1e-4)
+        ).minimise(seconds=seconds, gap=_GAP)
     except SolverError:
         return None
     if found.x is None:
         return None
     step = np.rint(found.x)
-    integral[free] = up_low - down_low + step[: len(free)] - step[len(free) :]
-    return integral
+    return np.asarray(step[:count] - step[count:])

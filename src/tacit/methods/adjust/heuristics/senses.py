@@ -11,7 +11,7 @@ from tacit.methods.adjust.model import Adjustment, Search
 from tacit.methods.engine.turns import ADJUST_DIVE, ADJUST_LP, ADJUST_PROMPT_LP
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs_warm import WarmModel
-from tacit.tolerances import ROUNDING_NOISE, SOLVER_EXACT
+from tacit.tolerances import INTEGRAL, ROUNDING_NOISE, SOLVER_EXACT
 
 _ROUNDS = 50
 _SHARE = 0.25
@@ -56,7 +56,7 @@ class SenseLp:
     whose sense is not decided may deviate as it likes, up to its level for nothing.
 
     Attributes:
-        is_large: Whether solving it takes its time.
+        is_large: Whether solving it takes long.
     """
 
     def __init__(self, search: Search, weight: Floats | None = None):
@@ -218,7 +218,7 @@ class Dive:
             # Ties are many; without a little noise the first cells would always win.
             order = np.argsort(-(reached + 0.01 * self._search.rng.random(len(z))))
             count = max(1, int(share * len(undecided)))
-            count = max(count, int(np.count_nonzero(reached >= 1 - 1e-6)))
+            count = max(count, int(np.count_nonzero(reached >= 1 - INTEGRAL)))
             state = domains.copy()
             while True:
                 chosen = undecided[order[:count]]

@@ -11,21 +11,18 @@ from tacit.methods.combined.model import CombinedModel, Search
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.integer_master import IntegerMaster
+from tacit.methods.engine.root_loop import RootLoop
 from tacit.methods.intervals import cuts as interval_cuts
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.linear_part import LinearPart, takes_dual_form
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import MipSolution
-from tacit.tolerances import ROUNDING_NOISE, VIOLATED
+from tacit.tolerances import VIOLATED
 
 _PULL = 0.5
 """The share of the way that the vector inside follows the last optimum."""
 _WIDER = 1.1
 """How much wider than the best solution the vector inside is."""
-_WINDOW = 5
-"""Rounds without progress after which the root is left."""
-_LEAST_GAIN = 0.05
-"""The root stalls when the bound closes less than this share of the gap in them."""
 _THRESHOLDS = (0.5, 0.9)
 """Cells that the relaxation suppresses by more than this share begin a pattern."""
 _MASTER_SECONDS = 2.0
@@ -138,8 +135,11 @@ class Narrowest:
         self.rows, self.right = master.pool.rows(places), master.pool.right[places]
 
 
-class Root:
+class Root(RootLoop):
     """Raises the bound of the relaxation and keeps improving the best solution."""
+
+    # Rounds are expensive here, and integer master problems follow.
+    window, window_share, least_gain = 5, 0.0, 0.05
 
     def __init__(
         self,
@@ -156,6 +156,7 @@ class Root:
             patterns: Makes solutions along the way.
             surroundings: Finds cuts for slacks on the way inside; None for mixed cuts alone.
         """
+        super().__init__(search)
         self._search = search
         self._master = master
         self._patterns = patterns
@@ -163,24 +164,14 @@ class Root:
         self._mixed = MixedSeparation(search.model, master.columns, search.out_of_time)
         self._inside: Floats | None = None
         self._drawn: Floats | None = None
-        self._bound = self._improved_at = -np.inf
+        self._bound = -np.inf
         # The first solution took about as long as others will.
         self._building, self._lately = 0.0, search.seconds
 
-    def run(self, *, seconds: float) -> None:
-        """Go on until nothing is violated, progress stalls, or time is up."""
-        search = self._search
-        end = search.seconds + seconds
-        history: list[float] = []
-        while not search.should_stop() and search.seconds < end:
-            search.iterations += 1
-            if not self.tighten():
-                return
-            history.append(self._bound)
-            if not self.cut() or _stalls(history, search.objective):
-                break
-            if self._may_build() and self._has_moved():
-                self._build()
+    @property
+    def bound(self) -> float:
+        """The bound that the relaxation gives now."""
+        return self._bound
 
     def tighten(self) -> bool:
         """Solve the relaxation with what is known; False if that was the end."""
@@ -197,9 +188,14 @@ class Root:
         master.fix(self._bound)
         return True
 
-    def cut(self) -> int:
-        """Cut the relaxation's optimum off; returns how many cuts that took."""
-        return self._cut_mixed() + self._cut_cells() + self._cut_slacks()
+    def cut(self) -> bool:
+        """Cut the relaxation's optimum off; False if nothing is violated."""
+        return self._cut_mixed() + self._cut_cells() + self._cut_slacks() > 0
+
+    def change_way(self) -> bool:
+        """There is no other way; what this optimum violates is of use to what follows."""
+        self.cut()
+        return False
 
     def _cut_mixed(self) -> int:
         """Cuts for slacks and patterns together on the way to a vector inside, which follows."""
@@ -238,20 +234,14 @@ class Root:
             search.offer(best)
         return master.add_for_points(found.rows, found.right)
 
-    def _may_build(self) -> bool:
+    def may_build(self) -> bool:
         """Has not too much time gone into solutions?"""
         spent = self._building + self._lately
         return spent <= turns.COMBINED_IMPROVING * self._search.seconds
 
-    def _has_moved(self) -> bool:
-        """Has the bound moved far since the last solution was built?"""
-        moved = self._bound - self._improved_at
-        return moved > 0.1 * max(self._search.objective - self._bound, 0.0)
-
-    def _build(self) -> None:
+    def build(self) -> None:
         """Build solutions that the relaxation guides."""
         search, guide = self._search, self._master.suppressed
-        self._improved_at = self._bound
         began = search.seconds
         for threshold in _THRESHOLDS:
             if search.out_of_time():
@@ -259,15 +249,6 @@ class Root:
             self._patterns.along(guide > threshold, guide)
         self._lately = search.seconds - began
         self._building += self._lately
-
-
-def _stalls(history: list[float], objective: float) -> bool:
-    """Has the bound closed next to nothing of the gap in the last while?"""
-    if len(history) <= _WINDOW:
-        return False
-    bound = history[-1]
-    open_gap = min(objective, 2 * abs(bound)) - bound
-    return bound - history[-1 - _WINDOW] < _LEAST_GAIN * max(open_gap, ROUNDING_NOISE * abs(bound))
 
 
 class Rounds:
@@ -309,13 +290,11 @@ class Rounds:
                 search.nothing_better()
                 return
             search.raise_bound(found.settled_bound, "solver")
-            added = 0
-            if found.x is not None and not search.should_stop():
-                added = self._judge(found.x)
+            is_cut = found.x is not None and not search.should_stop() and self._judge(found.x)
             is_rough = gap > 0.5 * search.options.gap
-            if added == 0 and found.status == "optimal" and not is_rough:
+            if not is_cut and found.status == "optimal" and not is_rough:
                 return
-            if added == 0 and (search.objective, search.bound) == before:
+            if not is_cut and (search.objective, search.bound) == before:
                 seconds *= 2
 
     def _liked(self) -> Booleans:
@@ -337,15 +316,15 @@ class Rounds:
             self._search, self._master, seconds=seconds, gap=gap, among=among
         )
 
-    def _judge(self, vector: Floats) -> int:
-        """Cut a solution of the master problem off, and make a safe one of it; returns the cuts."""
+    def _judge(self, vector: Floats) -> bool:
+        """Cut a solution of the master problem off and make a safe one of it; False if uncut."""
         master = self._master
         master.x = vector
         guide, point = np.round(master.suppressed), master.point
         added = self._root.cut()
         self._patterns.mend(guide > 0, guide)
         # Where contributors ask for more, cuts follow in the next round.
-        return added or int(self._search.probe(point))
+        return added or self._search.probe(point)
 
 
 def solve_integer_master(

@@ -21,7 +21,8 @@ from tacit.methods.intervals.algorithms.monolithic import (
     table_rows,
 )
 from tacit.problem import Floats
-from tacit.solver.highs_mip import HighsMip, MipSolution
+from tacit.solver.mip import MipSolution
+from tacit.solver.scaled_mip import ScaledMip
 from tacit.tolerances import FAR, SOLVER_EXACT
 
 _MOST_ENTRIES = 20_000_000
@@ -42,7 +43,12 @@ def run(search: Search) -> None:
                 search.nothing_better()
             return
         search.raise_bound(found.settled_bound, "solver")
-        if found.x is None or not search.probe(found.x[: model.size]):
+        if found.x is None:
+            return
+        # The intervals of its pattern alone are narrowest only roughly while the gap is open.
+        search.offer(found.x[: model.size])
+        search.confirm()
+        if not search.probe(found.x[: model.size]):
             return
         # Which requests against contributors matter shows only now.
         model.catch_up()
@@ -88,24 +94,24 @@ class _Compact:
         search, master = self._search, self._master
         unit = np.full(self._size, master.unit[0])
         unit[: master.size] = master.unit
-        part = sparse.csr_array(self._rows.multiply(unit[None, :]))
-        scale = np.maximum(np.asarray(abs(part).max(axis=1).todense()).ravel(), 1e-300)
         cost = np.zeros(self._size)
-        cost[: master.size] = master.cost * master.unit / master.price
+        cost[: master.size] = master.cost
         columns = np.arange(self._size)
         is_x = (columns >= search.model.size) & (columns < master.size)
-        mip = HighsMip(
-            sparse.csr_array(part.multiply(1 / scale[:, None])),
-            row_lower=self._row_lower / scale,
-            row_upper=self._row_upper / scale,
-            lower=self._lower / unit,
-            upper=self._upper / unit,
+        mip = ScaledMip(
+            self._rows,
+            row_lower=self._row_lower,
+            row_upper=self._row_upper,
+            lower=self._lower,
+            upper=self._upper,
             cost=cost,
             integer=is_x,
-            offset=search.model.base / master.price,
+            offset=search.model.base,
             seed=search.options.seed,
             # Loose tolerances let cells move that are not suppressed.
             tolerance=SOLVER_EXACT,
+            unit=unit,
+            price=master.price,
         )
         start = None
         if search.best is not None:
@@ -115,7 +121,7 @@ class _Compact:
         def watch(so_far: MipSolution) -> bool:
             if so_far.x is not None:
                 self._offer(so_far.x[is_x])
-            search.raise_bound(min(so_far.bound * master.price, search.objective), "solver")
+            search.raise_bound(min(so_far.bound, search.objective), "solver")
             return search.should_stop()
 
         found = mip.minimise(
@@ -123,12 +129,7 @@ class _Compact:
         )
         if found.x is not None:
             self._offer(found.x[is_x])
-        return MipSolution(
-            found.status,
-            None if found.x is None else found.x * unit,
-            found.objective * master.price,
-            found.bound * master.price,
-        )
+        return found
 
     def _offer(self, x: Floats) -> None:
         """Offer the narrowest intervals of the cells that a vector of the model suppresses."""

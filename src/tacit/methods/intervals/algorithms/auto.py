@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.methods.intervals.cuts import Master
-from tacit.methods.intervals.heuristics.surroundings import Surroundings
+from tacit.methods.intervals.heuristics.surroundings import Surroundings, optima
 from tacit.methods.intervals.search import Search
 
 
@@ -11,16 +10,7 @@ def run(search: Search) -> None:
     """Cut until the optimum is safe, or close enough to a point that is."""
     surroundings = Surroundings(search)
     surroundings.first()
-    master = Master(search)
-    while not search.should_stop():
-        if search.model.is_behind:
-            surroundings.renew()
-            master = master.renewed()
-        search.iterations += 1
-        search.raise_bound(master.minimise())
-        search.vertex = master.x
-        if search.should_stop():
-            return
+    for master in optima(search, surroundings):
         found, best = surroundings.approach(master.x, search.model.objective)
         added = master.add(found.rows, found.right)
         for point in (best, surroundings.inside):

@@ -124,7 +124,7 @@ class _Compact(Relaxation):
         model = search.model
         n, unit = model.problem.cell_count, model.usual_level
         requests = [(state, at) for state in model.states for at in range(len(state.cells))]
-        # No deviation leaves the slacks of a point that is no dearer than the best.
+        # No deviation leaves the slacks of a point that costs no more than the best.
         most, weight = model.upper[: model.cell_ends].copy(), model.weight[: model.cell_ends]
         costly = weight > 0
         most[costly] = np.minimum(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tacit.methods.intervals.cuts import Found, Separation
+from tacit.methods.intervals.cuts import Found, Master, Separation
 from tacit.methods.intervals.heuristics.repair import Repair
 from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
@@ -129,3 +129,24 @@ class Surroundings:
             if point is not None and len(missed):
                 point = repair.repair(point, missed, self._search.out_of_time)
         return point
+
+
+def optima(search: Search, surroundings: Surroundings, *, purges: bool = True) -> Iterator[Master]:
+    """The relaxation at one optimum after the other, each to be cut off before the next.
+
+    Args:
+        search: The run, which is told bounds and vertices.
+        surroundings: Renewed where more turns out to be asked.
+        purges: Whether cuts may leave that are not tight for long.
+    """
+    master = Master(search, purges=purges)
+    while not search.should_stop():
+        if search.model.is_behind:
+            surroundings.renew()
+            master = master.renewed()
+        search.iterations += 1
+        search.raise_bound(master.minimise())
+        search.vertex = master.x
+        if search.should_stop():
+            return
+        yield master

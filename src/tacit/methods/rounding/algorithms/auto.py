@@ -6,7 +6,7 @@ from tacit.methods.rounding.algorithms import milp, partition
 from tacit.methods.rounding.model import Search
 
 _LARGE = 1000
-"""From so many columns on, parts are rounded one after the other before all is rounded at once."""
+"""From this many columns on, parts are rounded one by one before all is rounded at once."""
 
 
 def run(search: Search) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.flow import send
+from tacit.attack.flow import longer, send, work_space
 from tacit.compiling import njit
 from tacit.tolerances import MET
 
@@ -49,13 +49,7 @@ def protect_by_paths(
     arcs = len(tail)
     missing = np.zeros(len(cells))
     residual = np.zeros(2 * arcs)
-    level = np.full(nodes, -1, np.int64)
-    queue = np.zeros(nodes + 1, np.int64)
-    current = np.empty(nodes, np.int64)
-    path = np.empty(nodes + 1, np.int64)
-    touched = np.empty(arcs, np.int64)
-    is_touched = np.zeros(arcs, np.uint8)
-    flow = np.zeros(arcs)
+    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
     distance = np.empty(nodes)
     came = np.empty(nodes, np.int64)
     heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
@@ -191,14 +185,6 @@ def protect_by_paths(
 
 
 @njit(cache=True, nogil=True)
-def _longer(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The same array with twice the size."""
-    longer = np.empty(2 * len(array), np.int64)
-    longer[: len(array)] = array
-    return longer
-
-
-@njit(cache=True, nogil=True)
 def publish_again(
     first: npt.NDArray[np.int64],
     link: npt.NDArray[np.int64],
@@ -240,13 +226,7 @@ def publish_again(
     entry_next = np.empty(1024, np.int64)
     entries = 0
     version = np.zeros(count, np.int64)
-    level = np.full(nodes, -1, np.int64)
-    queue = np.zeros(nodes + 1, np.int64)
-    current = np.empty(nodes, np.int64)
-    path = np.empty(nodes + 1, np.int64)
-    touched = np.empty(arcs, np.int64)
-    is_touched = np.zeros(arcs, np.uint8)
-    flow = np.zeros(arcs)
+    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
     published = np.zeros(len(candidates), np.bool_)
     concerned = np.empty(count, np.int64)
     flow_arc = np.empty(1024, np.int64)
@@ -321,7 +301,7 @@ def publish_again(
                 flow[moved] = 0.0
                 if carries:
                     if used == len(flow_arc):
-                        flow_arc = _longer(flow_arc)
+                        flow_arc = longer(flow_arc)
                     flow_arc[used] = moved
                     used += 1
                 residual[2 * moved] = capacity[2 * moved]
@@ -348,9 +328,9 @@ def publish_again(
             version[request] += 1
             for place in range(flow_start[position], flow_start[position + 1]):
                 if entries == len(entry_request):
-                    entry_request = _longer(entry_request)
-                    entry_version = _longer(entry_version)
-                    entry_next = _longer(entry_next)
+                    entry_request = longer(entry_request)
+                    entry_version = longer(entry_version)
+                    entry_next = longer(entry_next)
                 entry_request[entries] = request
                 entry_version[entries] = version[request]
                 entry_next[entries] = chain[flow_arc[place]]
