@@ -301,7 +301,7 @@ def tables_hold(
     wrong = spoilt[row] | (endless & ~(reached > 0))
     goal = np.where(endless, reached, amount)
     barred, beyond = _beyond_capacities(x, row, capacities, endless)
-    missed = np.maximum(goal - reached, 0.0) + beyond + _residuals(problem, x)[row]
+    missed = np.maximum(goal - reached, 0.0) + beyond + residuals(problem, x)[row]
     with np.errstate(invalid="ignore"):
         holds: Booleans = np.asarray(missed <= tolerance * goal)
     # That a cell moves by nothing needs no table.
@@ -358,7 +358,7 @@ def _too_far(
     return barred, excess.astype(np.float64)
 
 
-def _residuals(problem: Problem, x: sparse.csr_array[Any, Any]) -> Floats:
+def residuals(problem: Problem, x: sparse.csr_array[Any, Any]) -> Floats:
     """What each row misses the relations by in all, in units of cells."""
     # A residual could be put right by moving one cell of the relation: that is its size.
     A = problem.relations

@@ -40,7 +40,7 @@ _TOGETHER = 64
 cells, fewer take more programs."""
 _FEWER = 8
 """So many of those that are left."""
-_EXACT = EVIDENCE / 40
+_EXACT = EVIDENCE / 200
 """What a deviation may miss relations by in all, as a share of what it shows, to be evidence."""
 _ROUNDING = np.finfo(float).eps / 2
 _STANDING = 1e-7

@@ -14,16 +14,20 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import FURTHEST
+from tacit.attack.evidence import residuals
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.sweep import Attack
 from tacit.clock import time_left
 from tacit.errors import InputError
 from tacit.problem import Booleans, Integers, Problem
+from tacit.tolerances import EVIDENCE
 
 Deviations = sparse.csr_array[Any, Any]
 """One row per deviation from the true table, one column per cell."""
 
+_EXACT = EVIDENCE / 10
+"""What misses more than this share of what it is to show would have to be mended."""
 _TRIES = 64
 """So many deviations of a cell are tried for a request."""
 
@@ -43,6 +47,8 @@ class Suggestions:
         """
         self._problem = problem
         self._known: Deviations = sparse.csr_array((0, problem.cell_count))
+        # What each misses the relations by in all, rounding included.
+        self._missed = np.zeros(0)
         if suggested is not None:
             self.add(suggested)
 
@@ -60,7 +66,9 @@ class Suggestions:
         terms = sparse.csr_array(abs(x) @ abs(A).T)
         wrong = abs(off) - TOLERANCE * terms > 0
         holds = np.diff(sparse.csr_array(wrong).indptr) == 0
-        self._known = sparse.csr_array(sparse.vstack([self._known, x[holds]]))
+        x = sparse.csr_array(x[holds])
+        self._known = sparse.csr_array(sparse.vstack([self._known, x]))
+        self._missed = np.concatenate([self._missed, residuals(self._problem, x)])
 
     def shown(self, told: Knowledge, requests: Requests, asked: Booleans) -> Integers:
         """For each request a deviation that reaches its target, -1 where none is known.
@@ -82,6 +90,7 @@ class Suggestions:
             # The deviations of each cell, first those in which other cells move least, for the
             # sake of exactness.
             fair = side * x.data * FURTHEST >= largest[row]
+            fair &= side * x.data * _EXACT >= self._missed[row]
             use = np.flatnonzero(inside[row] & (side * x.data > 0) & fair)
             use = use[np.lexsort((-side * x.data[use] / largest[row[use]], x.indices[use]))]
             first = np.searchsorted(x.indices[use], np.arange(len(told.up) + 1))

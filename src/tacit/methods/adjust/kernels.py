@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.compiling import njit
-
 from tacit.tolerances import INTEGRAL, LAST_DIGITS, ROUNDING_NOISE
 
 

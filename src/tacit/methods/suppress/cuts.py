@@ -196,13 +196,21 @@ class Master(Relaxation):
 class Root(RootLoop):
     """Raises the bound of the relaxation and keeps improving the best pattern."""
 
-    def __init__(self, search: Search, master: Master, constructor: Constructor | None):
+    def __init__(
+        self,
+        search: Search,
+        master: Master,
+        constructor: Constructor | None,
+        *,
+        pattern_seconds: float = 0.0,
+    ):
         """Prepare the loop.
 
         Args:
             search: The run.
             master: The relaxation.
             constructor: Builds patterns along the way; None for the bound alone.
+            pattern_seconds: What building a pattern took before.
         """
         super().__init__(search)
         self._search = search
@@ -213,6 +221,7 @@ class Root(RootLoop):
         self._best_seen: Booleans | None = None
         self._is_between = False
         self._separations_left = np.inf
+        self._built_at, self._built_for = search.seconds, pattern_seconds
         self._joint = JointPatterns(search) if serves(search) else None
 
     def run(self, *, seconds: float, rounds: float = np.inf, separations: float = np.inf) -> bool:
@@ -273,8 +282,10 @@ class Root(RootLoop):
 
     def _cut_here(self) -> int:
         """Separate the optimum itself, looking for less and less obvious cuts."""
-        for thorough in (False, True):
-            for ceiling in _CEILINGS:
+        # Where flows find nothing in a large table, linear programs hardly ever do.
+        programs = _CEILINGS if self._joint is None else _CEILINGS[:1]
+        for thorough, ceilings in ((False, _CEILINGS), (True, programs)):
+            for ceiling in ceilings:
                 added = self.cut_off(self._master.y, ceiling, thorough=thorough)
                 if added:
                     return added
@@ -288,8 +299,10 @@ class Root(RootLoop):
             self._inside = 0.5 * self._inside + 0.5 * best[self._master.cells]
 
     def may_build(self) -> bool:
-        """Whether patterns were built in few rounds only."""
-        return 15 * self._improvements <= self._search.iterations
+        """Whether patterns were built in few rounds only, and cuts have had as much time."""
+        if 15 * self._improvements > self._search.iterations:
+            return False
+        return self._search.seconds - self._built_at >= self._built_for
 
     def cut_off(self, y: Floats, ceiling: float = 1.0, *, thorough: bool = True) -> int:
         """Add cuts that a point violates; returns how many are new."""
@@ -309,13 +322,18 @@ class Root(RootLoop):
         search, master = self._search, self._master
         if self._constructor is None:
             return
-        guide = master.full(master.y)
+        began = search.seconds
+        self._build(self._constructor, master.full(master.y))
+        self._built_at, self._built_for = search.seconds, search.seconds - began
+
+    def _build(self, constructor: Constructor, guide: Floats) -> None:
+        search = self._search
         seconds = turns.SUPPRESS_CLEAN_UP * search.options.time_limit
         for threshold in (0.6, 0.9):
             start: Booleans = guide > threshold
             if self._joint is not None:
                 start = self._joint.pattern(start, guide)
-            hidden = self._constructor.construct(start, guide)
+            hidden = constructor.construct(start, guide)
             if hidden is not None:
                 search.offer(clean_up(search, hidden, guide, seconds=seconds))
             if search.should_stop():

@@ -48,18 +48,18 @@ _REPAIRS = 2
 def run(search: Search) -> None:
     """Pattern, root, rounds and tree, as far as the size of the table and the time allow."""
     constructor = Constructor(search)
-    master = _first_pattern_by_size(search, constructor)
+    known = _first_pattern_by_size(search, constructor)
+    pattern_seconds = search.seconds
     if search.should_stop():
         return
     if is_too_large(search):
         search.leave_gap()
         return
     search.observer.on_phase("relaxation")
-    known = master
     master = Master(search)
     if known is not None:
         master.add(known.pool.matrix, known.pool.right)
-    root = Root(search, master, constructor)
+    root = Root(search, master, constructor, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
     root.run(seconds=turns.SUPPRESS_ROOT * limit)
     search.observer.on_phase("improvement")

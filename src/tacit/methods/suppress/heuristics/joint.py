@@ -60,14 +60,15 @@ class JointPatterns:
         hidden = (start & self._search.secondary) | self._search.sensitive
         missed = self.exposed(hidden)
         if len(missed):
-            hidden |= self._moving(self._near(missed, hidden), missed, hidden, self._cost(guide))
+            near = self._near(missed, hidden)
+            hidden |= self._moving(near, missed, hidden, self._cost(guide), rounds=2)
         return self.reduced(hidden, guide)
 
     def reduced(self, hidden: Booleans, guide: Floats | None = None) -> Booleans:
         """A pattern within a given one that is lighter and protects as much."""
         asked = np.flatnonzero(self._level > 0)
         nothing = np.zeros(len(hidden), bool)
-        within = self._moving(hidden, asked, nothing, self._cost(guide))
+        within = self._moving(hidden, asked, nothing, self._cost(guide), rounds=_ROUNDS)
         return within | self._search.sensitive
 
     def _cost(self, guide: Floats | None) -> Floats:
@@ -114,7 +115,9 @@ class JointPatterns:
             fringe = grown
             near |= grown
 
-    def _moving(self, cells: Booleans, asked: Integers, free: Booleans, cost: Floats) -> Booleans:
+    def _moving(
+        self, cells: Booleans, asked: Integers, free: Booleans, cost: Floats, *, rounds: int
+    ) -> Booleans:
         """What moves in cheap deviations of some cells in which all asked ones move."""
         moves = self._moves(cells)
         left = moves.columns(asked[moves.can_rise[asked] & moves.can_fall[asked]])
@@ -127,7 +130,7 @@ class JointPatterns:
                 break
             price = moves.price(np.where(free | moving, 0.0, cost)) + _ALMOST_FREE
             found: Floats | None = None
-            for number in range(_ROUNDS):
+            for number in range(rounds):
                 check_time()
                 scaled = (
                     price * moves.least
