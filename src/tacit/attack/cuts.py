@@ -37,6 +37,9 @@ SparseRow = tuple[Integers, Floats]
 _FLOWS_AT_ONCE = 1024
 _ENOUGH = 500
 """Once so many requests were found to miss their targets, no further networks are asked."""
+_SMALL = 1000
+"""Up to this number of cells outside networks, linear programs are as quick as flows in parts of
+the table, and find all cuts."""
 _FEW = 50
 """If fewer were found, other networks are asked."""
 _MOST_PARTS = 64
@@ -118,6 +121,7 @@ class Separator:
         movable |= reopened
         self._linear = _LinearSeparator(self.structure, movable, solver)
         self._turn = 0
+        self._in_parts = int((movable & ~self.structure.in_network).sum()) > _SMALL
 
     def requests(self) -> Requests:
         """Every sensitive cell with its upper and lower level, where there is one."""
@@ -264,7 +268,7 @@ class Separator:
         """As `_multipliers`; of cells outside networks, as far as parts of the table tell."""
         yield from self._in_network(requests, caps, share)
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
-        if not len(others):
+        if not len(others) or not self._in_parts:
             return
         found, asked = 0, 0
         while found < _FEW and asked < _MOST_PARTS:

@@ -10,6 +10,7 @@ SUPPRESS_FIRST_RELAXATION = 0.15  # A rough one: it only guides the first patter
 SUPPRESS_CONSTRUCTION = 0.5  # Of a large table; from then on anything safe will do.
 SUPPRESS_HYPERCUBES = 0.7  # Of the time left: then all cells are suppressed, which takes a moment.
 SUPPRESS_REPAIR = 0.6  # Of the time left: something safe has to be found in the rest.
+SUPPRESS_JOINT_PATTERN = 0.3  # At most: where it takes longer, cells are protected one by one.
 SUPPRESS_CLEAN_UP = 0.1  # What a relaxation suggests later is worth more than a first pattern.
 SUPPRESS_ROOT = 0.35  # Beyond this, cuts close less of the gap than patterns and branching do.
 SUPPRESS_ROOT_AGAIN = 0.1  # A better pattern fixes columns, but the cuts are mostly there.

@@ -11,13 +11,14 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import Cuts
-from tacit.clock import check_time
+from tacit.clock import Clock, check_time
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.engine.root_loop import RootLoop
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.first_pattern import is_large
 from tacit.methods.suppress.heuristics.joint import JointPatterns, serves
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
@@ -331,8 +332,9 @@ class Root(RootLoop):
         seconds = turns.SUPPRESS_CLEAN_UP * search.options.time_limit
         for threshold in (0.6, 0.9):
             start: Booleans = guide > threshold
-            if self._joint is not None:
-                start = self._joint.pattern(start, guide)
+            if self._joint is not None and (threshold > 0.6 or is_large(search)):
+                with Clock(turns.SUPPRESS_JOINT_PATTERN * search.options.time_limit):
+                    start = self._joint.pattern(start, guide)
             hidden = constructor.construct(start, guide)
             if hidden is not None:
                 search.offer(clean_up(search, hidden, guide, seconds=seconds))

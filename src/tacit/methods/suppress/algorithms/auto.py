@@ -15,7 +15,7 @@ from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.cuts import Master, Root, is_too_large
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
-from tacit.methods.suppress.heuristics.joint import JointPatterns, serves
+from tacit.methods.suppress.heuristics.joint import JointPatterns
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
@@ -79,7 +79,7 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master |
 
     # What the relaxation suggests later is worth more of the time than this first pattern.
     limit = search.options.time_limit
-    if serves(search) and not is_too_large(search):
+    if is_large(search) and not is_too_large(search):
         search.observer.on_phase("relaxation")
         master = Master(search)
         if _relax_then_build(search, constructor, master):

@@ -33,6 +33,7 @@ def clean_up(
     guide: Floats | None = None,
     *,
     seconds: float = np.inf,
+    among: Booleans | None = None,
 ) -> Booleans:
     """A safe pattern within a safe one, from which no single cell can be published alone.
 
@@ -43,13 +44,15 @@ def clean_up(
         hidden: A safe pattern.
         guide: How much a relaxation likes each cell, from 0 to 1.
         seconds: Stop after this time with what has been achieved, which is safe at any time.
+        among: The cells to try; by default all.
     """
     fewer = hidden.copy()
     if search.should_stop():
         return fewer
     # What has been published until time is up can stay published.
     with contextlib.suppress(TimeUpError):
-        _publish_what_can_be(search, fewer, guide, search.seconds + seconds)
+        tried = search.secondary if among is None else search.secondary & among
+        _publish_what_can_be(search, fewer, guide, search.seconds + seconds, tried)
     if search.insiders is not None and not _restore(search, hidden, fewer):
         return hidden.copy()
     return fewer
@@ -85,15 +88,15 @@ def _restore(search: Search, hidden: Booleans, fewer: Booleans) -> bool:
 
 
 def _publish_what_can_be(
-    search: Search, hidden: Booleans, guide: Floats | None, end: float
+    search: Search, hidden: Booleans, guide: Floats | None, end: float, tried: Booleans
 ) -> None:
     """Publish cells again, in place; the pattern is safe at any time."""
-    _guarded_clean_up(search, hidden, guide, end)
+    _guarded_clean_up(search, hidden, guide, end, tried)
     if not any(state.slides for state in search.states):
         return
     # Guards share sliding levels out between the sides once and for all; the attacker looks at
     # both sides anew.
-    for cell in np.flatnonzero(hidden & search.secondary).tolist():
+    for cell in np.flatnonzero(hidden & tried).tolist():
         if search.should_stop() or search.seconds > end:
             break
         fewer = hidden.copy()
@@ -102,8 +105,10 @@ def _publish_what_can_be(
             hidden[cell] = False
 
 
-def _guarded_clean_up(search: Search, hidden: Booleans, guide: Floats | None, end: float) -> None:
-    order = np.flatnonzero(hidden & search.secondary)
+def _guarded_clean_up(
+    search: Search, hidden: Booleans, guide: Floats | None, end: float, tried: Booleans
+) -> None:
+    order = np.flatnonzero(hidden & tried)
     liked = np.zeros(search.problem.cell_count) if guide is None else guide
     order = order[np.lexsort((order, liked[order], -search.problem.weight[order]))]
     if len(search.outsiders) == 1 and search.states[0].is_plain:

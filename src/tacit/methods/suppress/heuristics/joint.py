@@ -19,7 +19,9 @@ from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 
 _MANY = 1500
-"""From this number of cells outside networks on, cells are protected together."""
+"""From this number of cells outside networks on, cells are protected together,"""
+_MANY_SENSITIVE = 400
+"""if so many of them are sensitive."""
 _MOST_CELLS = 15_000
 """A program that adds cells looks at so many of them at most, those nearest to what is exposed."""
 _LITTLE = 0.05
@@ -34,7 +36,10 @@ _ALMOST_FREE = 1e-3
 
 def serves(search: Search) -> bool:
     """Is a table so far from a network, and so large, that cells are best protected together?"""
-    return int((search.secondary & ~search.structure.in_network).sum()) > _MANY
+    outside = ~search.structure.in_network
+    if int((search.secondary & outside).sum()) <= _MANY:
+        return False
+    return int((search.sensitive & outside).sum()) > _MANY_SENSITIVE
 
 
 class JointPatterns:
@@ -118,7 +123,15 @@ class JointPatterns:
     def _moving(
         self, cells: Booleans, asked: Integers, free: Booleans, cost: Floats, *, rounds: int
     ) -> Booleans:
-        """What moves in cheap deviations of some cells in which all asked ones move."""
+        """What moves in cheap deviations of some cells in which all asked ones move.
+
+        Args:
+            cells: The cells that may move.
+            asked: Sensitive cells.
+            free: Cells that cost next to nothing.
+            cost: What other cells cost that move.
+            rounds: So many times prices follow from what has moved.
+        """
         moves = self._moves(cells)
         left = moves.columns(asked[moves.can_rise[asked] & moves.can_fall[asked]])
         moving = np.zeros(len(cells), bool)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
+from tacit.methods.suppress.heuristics.joint import serves
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 
@@ -64,11 +65,18 @@ class Neighbourhoods:
         safe = self._constructor.construct(start, suggested)
         if safe is None:
             return
-        found = clean_up(search, safe, suggested + 0.3 * random.random(len(guide)))
+        # Far from what has changed, hardly anything has become superfluous.
+        among = self._near(safe != self._current) if serves(search) else None
+        liked = suggested + 0.3 * random.random(len(guide))
+        found = clean_up(search, safe, liked, among=among)
         if search.weigh(found) <= search.weigh(self._current) and not search.should_stop():
             self._current = found
             if search.offer(found):
                 self._seen = search.best
+
+    def _near(self, cells: Booleans) -> Booleans:
+        """The cells that share a relation with some cells."""
+        return np.asarray(self._cells @ (self._relations @ cells.astype(np.float64)) > 0)
 
     def _chosen(self, secondary: Integers) -> Integers:
         """Cells to publish again: some near each other, or some from everywhere."""
