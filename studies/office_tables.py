@@ -41,6 +41,12 @@ def industry_region() -> Table:
     return _testw({"industry": _industry(), "region": Hierarchy.from_nested(_REGION)})
 
 
+def industry_size_region() -> Table:
+    """tau_testW: IndustryCode x Size x Region, Var2, P(15,1)."""
+    region = Hierarchy.from_nested(_REGION)
+    return _testw({"industry": _industry(), "size": None, "region": region})
+
+
 def enterprise() -> Table:
     """enterprise: act x product and act x region linked, turnover, p% 10 on holdings."""
     folder = shared() / "tables" / "argus" / "enterprise"

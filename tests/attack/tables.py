@@ -6,6 +6,7 @@ The brute force is one dense linear programme a question on the full model `A x 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linprog
 
+from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Reaches
 from tacit.attack.sweep import Attack
@@ -393,6 +395,18 @@ def small_problem(seed: int, *, cube: bool = False) -> Problem:
         sliding_level=np.where(rng.random(3) < 0.3, 3.0, 0.0),
         must_publish=publish,
     )
+
+
+def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
+    """All safe patterns, by enumeration."""
+    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    found = []
+    for chosen in itertools.product((False, True), repeat=len(free)):
+        hidden = problem.is_sensitive
+        hidden[free] = chosen
+        if audit(problem, hidden, cells="sensitive", exact=False, attackers=[attacker]).safe:
+            found.append(hidden)
+    return found
 
 
 def table_for_tasks(kind: str) -> tuple[Problem, Booleans]:

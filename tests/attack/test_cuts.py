@@ -12,20 +12,7 @@ from hypothesis import strategies as st
 from tacit.attack.audit import audit
 from tacit.attack.cuts import Separator, strengthened
 from tacit.attack.knowledge import Attacker
-from tacit.problem import Booleans, Problem
-from tests.attack.tables import small_problem
-
-
-def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
-    """All safe patterns, by enumeration."""
-    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
-    found = []
-    for chosen in itertools.product((False, True), repeat=len(free)):
-        hidden = problem.is_sensitive
-        hidden[free] = chosen
-        if audit(problem, hidden, cells="sensitive", exact=False, attackers=[attacker]).safe:
-            found.append(hidden)
-    return found
+from tests.attack.tables import safe_patterns, small_problem
 
 
 @pytest.mark.parametrize("cube", [False, True])

@@ -1,0 +1,132 @@
+"""Tables as offices have them: two hierarchies, sparse ones, three dimensions, linked ones.
+
+    python -m studies.everyday                 # about twelve minutes, with nothing else running
+    python -m studies.everyday --tables "industry x region" --limit 60
+
+Each table is suppressed against readers with `auto`; an audit that knows nothing of the search
+follows and is timed by itself. The trace has every pattern with the time at which it came.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+import tacit
+from studies.alone import hierarchies_for
+from studies.common import RESULTS, Entry, Results, warm_up
+from studies.office_tables import french, industry_region, industry_size, industry_size_region
+from tacit.attack.audit import audit
+from tacit.generators import SensitiveShare, generate_2d
+from tacit.generators.contributions import Contributions
+from tacit.methods.suppress.run import suppress
+from tacit.observer import Observer
+from tacit.problem import Problem
+from tacit.table import Table
+
+LIMITS = {"industry x size x region": 300.0, "generated 100000": 120.0}
+"""Seconds for a table; 60 for all others."""
+COLUMNS = (
+    *("table", "cells", "relations", "sensitive", "limit", "status", "first_cpu", "first_weight"),
+    *("cpu", "wall", "weight", "bound", "gap_pct", "suppressed", "audit_cpu", "safe"),
+)
+TRACE = ("table", "cpu", "weight")
+NOTES = (
+    "first: the first safe pattern; cpu: seconds of this process; weight: sum of the suppressed "
+    "values, sensitive cells included; audit: of the final pattern, without help from the search",
+)
+
+
+def generated(cells: int) -> Table:
+    """A table with two hierarchies of three levels, a tenth of it sensitive by p% 15."""
+    rows, columns = hierarchies_for(cells, (3, 3))
+    drawn = Contributions(mean_count=30.0, spread=1.0, code_spread=1.0)
+    nothing = SensitiveShare(percent=0.0)
+    table = generate_2d(rows, columns, sensitivity=nothing, contributions=drawn)
+    return table.apply(tacit.PPercent(15), weight="value")
+
+
+TABLES = {
+    "industry x size": industry_size,
+    "industry x region": industry_region,
+    "industry x size x region": industry_size_region,
+    "french": french,
+    "generated 5000": lambda: generated(5_000),
+    "generated 20000": lambda: generated(20_000),
+    "generated 100000": lambda: generated(100_000),
+}
+
+
+class _Patterns(Observer):
+    """Notes every pattern with the processor time at which it came."""
+
+    def __init__(self) -> None:
+        self._began = time.process_time()
+        self.found: list[tuple[float, float]] = []
+
+    def on_solution(self, seconds: float, objective: float) -> None:  # noqa: ARG002
+        """Take note of one."""
+        self.found.append((round(time.process_time() - self._began, 2), objective))
+
+
+def run(name: str, problem: Problem, limit: float) -> tuple[dict[str, Entry], _Patterns]:
+    """One run, what it found, and what the audit says of it."""
+    patterns = _Patterns()
+    began = time.process_time(), time.perf_counter()
+    outcome = suppress(problem, time_limit=limit, observer=patterns)
+    cpu, wall = time.process_time() - began[0], time.perf_counter() - began[1]
+    row: dict[str, Entry] = {
+        "table": name,
+        "cells": problem.cell_count,
+        "relations": problem.relation_count,
+        "sensitive": len(problem.sensitive),
+        "limit": limit,
+        "status": outcome.status.value,
+        "cpu": round(cpu, 1),
+        "wall": round(wall, 1),
+        "bound": outcome.report.bound,
+    }
+    if outcome.solution is None:
+        return row, patterns
+    hidden = np.zeros(problem.cell_count, bool)
+    hidden[outcome.suppressed] = True
+    weight = float(problem.weight[hidden].sum())
+    before = time.process_time()
+    found = audit(problem, hidden, cells="sensitive", exact=False, tolerance=None)
+    row |= {
+        "first_cpu": patterns.found[0][0],
+        "first_weight": patterns.found[0][1],
+        "weight": weight,
+        "gap_pct": 100 * (weight - outcome.report.bound) / weight,
+        "suppressed": int(hidden.sum()),
+        "audit_cpu": round(time.process_time() - before, 1),
+        "safe": "yes" if found.safe else "no",
+    }
+    return row, patterns
+
+
+def main() -> None:
+    """Run all tables and write a row for each."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--limit", type=float, help="seconds, instead of those of the study")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    chosen = parser.parse_args()
+    warm_up()
+    with (
+        Results(chosen.out / "everyday.csv", COLUMNS, NOTES) as results,
+        Results(chosen.out / "everyday_trace.csv", TRACE, aloud=False) as trace,
+    ):
+        for name in chosen.tables:
+            problem = TABLES[name]().problem()
+            row, patterns = run(name, problem, chosen.limit or LIMITS.get(name, 60.0))
+            results.add(row)
+            for cpu, weight in patterns.found:
+                trace.add({"table": name, "cpu": cpu, "weight": weight})
+
+
+if __name__ == "__main__":
+    main()
