@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,7 @@ def generated(cells: int) -> Table:
     return table.apply(tacit.PPercent(15), weight="value")
 
 
-TABLES = {
+TABLES: Mapping[str, Callable[[], Table]] = {
     "industry x size": industry_size,
     "industry x region": industry_region,
     "industry x size x region": industry_size_region,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from tacit import examples
 from tacit.attack.audit import Audit, audit
@@ -412,3 +413,49 @@ def test_audits_of_values_survive_a_round_trip(tmp_path: Path, radius: float | N
     moved = Values(PROBLEM.value + 1e-3, told)
     with pytest.raises(InputError, match="other"):
         read_audit(path, PROBLEM, moved)
+
+
+def test_claims_that_share_a_table_are_saved_with_it_once(tmp_path: Path) -> None:
+    """A table that shows several claims is in the file once, and is theirs again when read."""
+    problem = Problem(
+        value=[10.0, 10, 10, 10, 20, 20, 20, 20, 40],
+        relations=[
+            [1, 1, 0, 0, -1, 0, 0, 0, 0],
+            [0, 0, 1, 1, 0, -1, 0, 0, 0],
+            [1, 0, 1, 0, 0, 0, -1, 0, 0],
+            [0, 1, 0, 1, 0, 0, 0, -1, 0],
+            [0, 0, 0, 0, 1, 1, 0, 0, -1],
+        ],
+        sensitive=[0, 1, 2, 3],
+        upper_level=[2.0] * 4,
+        lower_level=[2.0] * 4,
+    )
+    turn = np.array([[5.0, -5, -5, 5, 0, 0, 0, 0, 0]])
+    suggested = sparse.csr_array(np.vstack([turn, -turn]))
+    found = audit(problem, [0, 1, 2, 3], exact=False, suggested=suggested)
+    assert found.safe
+    evidence = found.findings[0].evidence
+    assert (len(evidence), evidence.tables.shape[0]) == (8, 2)
+    write_audit(found, tmp_path / "audit.json")
+    saved = json.loads((tmp_path / "audit.json").read_text())["attackers"][0]
+    assert sorted(set(saved["claims"]["table"])) == [0, 1]
+    again = read_audit(tmp_path / "audit.json", problem, [0, 1, 2, 3])
+    again.check()
+    assert again.findings[0].evidence.row.tolist() == evidence.row.tolist()
+    saved["claims"]["table"][0] = 1 - saved["claims"]["table"][0]
+    forged = json.loads((tmp_path / "audit.json").read_text())
+    forged["attackers"][0] = saved
+    (tmp_path / "forged.json").write_text(json.dumps(forged))
+    with pytest.raises(EvidenceError):
+        read_audit(tmp_path / "forged.json", problem, [0, 1, 2, 3]).check()
+
+
+@pytest.mark.parametrize("table", [[0, 0], [-1] * 8, [99] * 8, ["a"] * 8])
+def test_a_wrong_list_of_tables_is_refused(table: list[Any], tmp_path: Path) -> None:
+    """Numbers of tables that do not fit are a fault of the file, or show nothing."""
+    write_audit(audit(PROBLEM, SUPPRESSED), tmp_path / "audit.json")
+    saved = json.loads((tmp_path / "audit.json").read_text())
+    saved["attackers"][0]["claims"]["table"] = table
+    (tmp_path / "audit.json").write_text(json.dumps(saved))
+    with pytest.raises((InputError, EvidenceError)):
+        read_audit(tmp_path / "audit.json", PROBLEM, SUPPRESSED).check()
