@@ -283,9 +283,9 @@ class Root(RootLoop):
 
     def _cut_here(self) -> int:
         """Separate the optimum itself, looking for less and less obvious cuts."""
-        # Where flows find nothing in a large table, linear programs hardly ever do.
-        programs = _CEILINGS if self._joint is None else _CEILINGS[:1]
-        for thorough, ceilings in ((False, _CEILINGS), (True, programs)):
+        # Where flows find nothing in a large table, linear programs hardly ever do, and take long.
+        programs = 5 if self._joint is None else int(not is_large(self._search))
+        for thorough, ceilings in ((False, _CEILINGS), (True, _CEILINGS[:programs])):
             for ceiling in ceilings:
                 added = self.cut_off(self._master.y, ceiling, thorough=thorough)
                 if added:
@@ -332,7 +332,7 @@ class Root(RootLoop):
         seconds = turns.SUPPRESS_CLEAN_UP * search.options.time_limit
         for threshold in (0.6, 0.9):
             start: Booleans = guide > threshold
-            if self._joint is not None and (threshold > 0.6 or is_large(search)):
+            if self._joint is not None and threshold > 0.6:
                 with Clock(turns.SUPPRESS_JOINT_PATTERN * search.options.time_limit):
                     start = self._joint.pattern(start, guide)
             hidden = constructor.construct(start, guide)

@@ -41,6 +41,8 @@ _SEPARATIONS = 3
 """So many times cuts are sought before the first pattern of a table that is no network."""
 _LIKED = 0.01
 """What is suppressed by more than this in the relaxation is a beginning."""
+_WORTH_A_TURN = 1e-3
+"""Pattern and bound of a large table take turns as long as they come closer by this share."""
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
 
@@ -59,10 +61,14 @@ def run(search: Search) -> None:
     master = Master(search)
     if known is not None:
         master.add(known.pool.matrix, known.pool.right)
-    root = Root(search, master, constructor, pattern_seconds=pattern_seconds)
+    # Patterns of large tables have turns of their own.
+    builder = None if is_large(search) else constructor
+    root = Root(search, master, builder, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
     root.run(seconds=turns.SUPPRESS_ROOT * limit)
     search.observer.on_phase("improvement")
+    if is_large(search):
+        _in_turn(search, master, root, constructor)
     neighbourhoods = Neighbourhoods(search, constructor)
     neighbourhoods.improve(
         master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
@@ -114,6 +120,26 @@ def _relax_then_build(search: Search, constructor: Constructor, master: Master) 
         joint = JointPatterns(search).pattern(guide > _LIKED, guide)
         hidden = constructor.construct(joint, guide)
     return hidden is not None and search.offer(hidden)
+
+
+def _in_turn(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
+    """Lighter patterns within the best one, and a higher bound, as long as either moves."""
+    joint = JointPatterns(search)
+    turn = 0
+    while not search.should_stop() and search.best is not None:
+        before, began = (search.objective, search.bound), search.seconds
+        guide = master.full(master.y)
+        # Weights alone find other patterns than those that the relaxation likes.
+        fewer = joint.reduced(search.best, guide if turn % 2 else None)
+        hidden = constructor.construct(fewer, guide)
+        if hidden is not None:
+            search.offer(hidden)
+        turn += 1
+        if not search.should_stop() and not root.run(seconds=search.seconds - began):
+            return
+        moved = before[0] - search.objective + search.bound - before[1]
+        if turn > 1 and moved < _WORTH_A_TURN * before[0]:
+            return
 
 
 def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
