@@ -18,7 +18,6 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from tacit.attack.engines import FURTHEST
-from tacit.attack.kernels import tie_together
 from tacit.attack.reach import Requests, SparseRows
 from tacit.attack.shrink import Component
 from tacit.clock import check_time
@@ -84,6 +83,8 @@ class JointMoves:
                 found can be turned round.
             seed: For the first signs.
         """
+        from tacit.attack.kernels import tie_together
+
         count = A.shape[1]
         if either_way:
             up = down = np.minimum(up, down)

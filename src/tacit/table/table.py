@@ -130,14 +130,9 @@ class Table:
         self._set("status", status, (n,))
         if self.reason is not None:
             self._set("reason", np.array(self.reason, dtype=object), (n,))
-        for largest, count in (
-            (self.contributors, self.count),
-            (self.holdings, self.holding_count),
-        ):
+        for largest in (self.contributors, self.holdings):
             if largest is not None and len(largest) != n:
                 raise TableError(f"contributors are given for {len(largest)} cells, not for {n}")
-            if largest is not None and count is not None:
-                self._refuse(largest.listed > count, "more contributors are named than counted")
 
     def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
         if array.shape != shape:
@@ -268,7 +263,21 @@ class Table:
             },
             status=status,
         )
-        return cls(**read_frame(frame, dimensions, columns, cells))
+        table = cls(**read_frame(frame, dimensions, columns, cells))
+        table._refuse_more_names_than_contributors()
+        return table
+
+    def _refuse_more_names_than_contributors(self) -> None:
+        """Refuse cells that contradict themselves.
+
+        Not for every table: after recoding a cell may count as few contributors as there can be.
+        """
+        for largest, count in (
+            (self.contributors, self.count),
+            (self.holdings, self.holding_count),
+        ):
+            if largest is not None and count is not None:
+                self._refuse(largest.listed > count, "more contributors are named than counted")
 
     @classmethod
     def from_cube(

@@ -12,10 +12,10 @@ from tacit.methods.suppress.run import suppress
 from tests.methods.suppress.larger_tables import cube
 
 
-def test_large_tables_that_are_no_networks_begin_with_modules(
+def test_tables_too_large_for_a_relaxation_begin_with_modules(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the threshold on modules make the first pattern, and the optimum is the same."""
+    """Large tables relax first and find the same optimum; very large ones take modules."""
     asked: list[Search] = []
     protect_by_modules = modular.protect_by_modules
 
@@ -29,8 +29,13 @@ def test_large_tables_that_are_no_networks_begin_with_modules(
     assert asked == []
     monkeypatch.setattr(first_pattern, "_BY_MODULES", 3)
     after = suppress(problem, time_limit=60)
-    assert len(asked) == 1
+    assert asked == []
     assert after.report.objective == before.report.objective
+    monkeypatch.setattr(cuts, "_TOO_LARGE", 3)
+    by_modules = suppress(problem, time_limit=60)
+    assert len(asked) == 1
+    assert by_modules.audit is not None
+    assert by_modules.audit.safe
 
 
 def test_too_large_tables_are_left_without_a_relaxation(monkeypatch: pytest.MonkeyPatch) -> None:
