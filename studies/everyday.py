@@ -16,13 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-import tacit
-from studies.alone import hierarchies_for
 from studies.common import RESULTS, Entry, Results, warm_up
-from studies.office_tables import french, industry_region, industry_size, industry_size_region
+from studies.office_tables import (
+    french,
+    generated,
+    industry_region,
+    industry_size,
+    industry_size_region,
+)
 from tacit.attack.audit import audit
-from tacit.generators import SensitiveShare, generate_2d
-from tacit.generators.contributions import Contributions
 from tacit.methods.suppress.run import suppress
 from tacit.observer import Observer
 from tacit.problem import Problem
@@ -41,13 +43,9 @@ NOTES = (
 )
 
 
-def generated(cells: int) -> Table:
-    """A table with two hierarchies of three levels, a tenth of it sensitive by p% 15."""
-    rows, columns = hierarchies_for(cells, (3, 3))
-    drawn = Contributions(mean_count=30.0, spread=1.0, code_spread=1.0)
-    nothing = SensitiveShare(percent=0.0)
-    table = generate_2d(rows, columns, sensitivity=nothing, contributions=drawn)
-    return table.apply(tacit.PPercent(15), weight="value")
+def _tenth(cells: int) -> Callable[[], Table]:
+    """Generated tables of which about a tenth of the cells is sensitive."""
+    return lambda: generated(cells, mean_count=30.0)
 
 
 TABLES: Mapping[str, Callable[[], Table]] = {
@@ -55,9 +53,9 @@ TABLES: Mapping[str, Callable[[], Table]] = {
     "industry x region": industry_region,
     "industry x size x region": industry_size_region,
     "french": french,
-    "generated 5000": lambda: generated(5_000),
-    "generated 20000": lambda: generated(20_000),
-    "generated 100000": lambda: generated(100_000),
+    "generated 5000": _tenth(5_000),
+    "generated 20000": _tenth(20_000),
+    "generated 100000": _tenth(100_000),
 }
 
 

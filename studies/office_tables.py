@@ -94,8 +94,18 @@ def french() -> Table:
 
 def large() -> Table:
     """100,489 generated cells in two hierarchies, 8% sensitive by p% 15, a third of them single."""
-    rows, columns = hierarchies_for(100_000, (3, 3))
-    drawn = Contributions(mean_count=40.0, spread=1.0, code_spread=1.0)
+    return generated(100_000, mean_count=40.0)
+
+
+def generated(cells: int, mean_count: float) -> Table:
+    """A table with two hierarchies of three levels, sensitive by p% 15.
+
+    Args:
+        cells: About so many cells.
+        mean_count: Contributors of a cell on average: the fewer, the more cells are sensitive.
+    """
+    rows, columns = hierarchies_for(cells, (3, 3))
+    drawn = Contributions(mean_count=mean_count, spread=1.0, code_spread=1.0)
     nothing = SensitiveShare(percent=0.0)
     table = generate_2d(rows, columns, sensitivity=nothing, contributions=drawn)
     return table.apply(tacit.PPercent(15), weight="value")

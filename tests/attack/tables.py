@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.optimize import linprog
 
 from tacit.attack.audit import audit
+from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Reaches
 from tacit.attack.sweep import Attack
@@ -407,6 +408,18 @@ def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
         if audit(problem, hidden, cells="sensitive", exact=False, attackers=[attacker]).safe:
             found.append(hidden)
     return found
+
+
+def assert_separation_is_exact(problem: Problem, seed: int) -> None:
+    """For random patterns no cut is found if and only if all sensitive cells are safe."""
+    separator = Separator(problem)
+    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    rng = np.random.default_rng(seed)
+    for _ in range(15):
+        hidden = problem.is_sensitive
+        hidden[free] = rng.random(len(free)) < 0.7
+        safe = audit(problem, hidden, cells="sensitive", exact=False).safe
+        assert (len(separator.cuts(hidden.astype(float))) == 0) == safe
 
 
 def table_for_tasks(kind: str) -> tuple[Problem, Booleans]:

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given, settings
 
 from tacit.attack import cuts
-from tacit.attack.audit import audit
 from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker
 from tacit.attack.network_parts import NetworkParts
-from tests.attack.tables import Published, published_tables, safe_patterns, small_problem
+from tests.attack.tables import (
+    Published,
+    assert_separation_is_exact,
+    published_tables,
+    safe_patterns,
+    small_problem,
+)
 
 
 @settings(max_examples=150)
@@ -85,11 +90,4 @@ def test_separation_with_parts_is_exact(seed: int, monkeypatch: pytest.MonkeyPat
     """Where flows find nothing, programs decide: no cut is found if and only if all are safe."""
     monkeypatch.setattr(cuts, "_SMALL", 0)
     problem = small_problem(seed + 50, cube=True)
-    separator = Separator(problem)
-    free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
-    rng = np.random.default_rng(seed)
-    for _ in range(15):
-        hidden = problem.is_sensitive
-        hidden[free] = rng.random(len(free)) < 0.7
-        safe = audit(problem, hidden, cells="sensitive", exact=False).safe
-        assert (len(separator.cuts(hidden.astype(float))) == 0) == safe
+    assert_separation_is_exact(problem, seed)

@@ -104,6 +104,13 @@ class Capacities:
         own = self.own[claims]
         return Capacities(self.up, self.down, self.cells[claims], self.sides[claims], own, limits)
 
+    @property
+    def are_alike(self) -> Booleans:
+        """Claims in which every cell has the capacity that it has in all of them."""
+        usual = np.where(self.sides > 0, self.up[self.cells], self.down[self.cells])
+        alike: Booleans = np.asarray(self.own == usual)
+        return alike if self.limits is None else alike & (self.limits.chosen < 0)
+
     def at(self, claim: npt.NDArray[Any], cell: npt.NDArray[Any], rises: Booleans) -> Floats:
         """The capacity of cells in claims, upwards where they rise and else downwards."""
         capacity = np.where(rises, self.up[cell], self.down[cell])
@@ -319,12 +326,7 @@ def _beyond_capacities(
     x: sparse.csr_array[Any, Any], row: Integers, capacities: Capacities, endless: Booleans
 ) -> tuple[Booleans, Floats]:
     """Of each claim: whether a cell moves that must not, and how far others go too far in all."""
-    plain = np.where(
-        capacities.sides > 0, capacities.up[capacities.cells], capacities.down[capacities.cells]
-    )
-    alike = (capacities.own == plain) & ~endless
-    if capacities.limits is not None:
-        alike &= capacities.limits.chosen < 0
+    alike = capacities.are_alike & ~endless
     barred, beyond = np.zeros(len(row), bool), np.zeros(len(row))
     # Claims to which no cell has a capacity of its own judge a table alike.
     used, place = np.unique(row[alike], return_inverse=True)

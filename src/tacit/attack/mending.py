@@ -86,16 +86,9 @@ def _clipped(
     Where cells have capacities of their own in each claim, or a direction goes on without end,
     each claim gets a table of its own.
     """
-    shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0]) > 1
-    together = np.flatnonzero(shared[reaches.row])
-    alone = np.flatnonzero(~shared[reaches.row])
-    plain = np.where(
-        capacities.sides > 0, capacities.up[capacities.cells], capacities.down[capacities.cells]
-    )
-    own = (capacities.own[together] != plain[together]) | np.isinf(reaches.amount[together])
-    if capacities.limits is not None:
-        own |= capacities.limits.chosen[together] >= 0
-    alone, together = np.concatenate([alone, together[own]]), together[~own]
+    is_shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0])[reaches.row] > 1
+    is_shared &= capacities.are_alike & ~np.isinf(reaches.amount)
+    together, alone = np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
     single, claim, _ = entries_of(sparse.csr_array(reaches.tables[reaches.row[alone]]))
     endless = np.isinf(reaches.amount[alone])[claim]
     capacity = capacities.at(alone[claim], single.indices, single.data > 0)

@@ -28,7 +28,7 @@ _TOO_LARGE = 50_000
 """From this number of cells on, the relaxation is left alone."""
 _MOST_CUTS = 1500
 """Cuts that one attacker adds in one round."""
-_CEILINGS = (1.0, 0.5, 0.2, 0.08, 0.03)
+_CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
 """How capacities are cut off, as shares of a level, while less and less obvious cuts are sought."""
 
 
@@ -284,8 +284,10 @@ class Root(RootLoop):
     def _cut_here(self) -> int:
         """Separate the optimum itself, looking for less and less obvious cuts."""
         # Where flows find nothing in a large table, linear programs hardly ever do, and take long.
-        programs = 5 if self._joint is None else int(not is_large(self._search))
-        for thorough, ceilings in ((False, _CEILINGS), (True, _CEILINGS[:programs])):
+        programs = _CEILINGS
+        if self._joint is not None:
+            programs = () if is_large(self._search) else _CEILINGS[:1]
+        for thorough, ceilings in ((False, _CEILINGS), (True, programs)):
             for ceiling in ceilings:
                 added = self.cut_off(self._master.y, ceiling, thorough=thorough)
                 if added:

@@ -191,6 +191,11 @@ class Search(driver.Search):
         return state
 
     @property
+    def outside_networks(self) -> int:
+        """The number of secondary cells that no network contains."""
+        return int((self.secondary & ~self.structure.in_network).sum())
+
+    @property
     def cutoff(self) -> float:
         """Only patterns that weigh less than this are of interest."""
         if not np.isfinite(self.objective):

@@ -168,7 +168,7 @@ class Constructor:
         and much quicker to find.
         """
         search = self._search
-        if state.is_plain and int((search.secondary & ~search.structure.in_network).sum()) > _VAST:
+        if state.is_plain and search.outside_networks > _VAST:
             found = self._near(state).deviation(
                 int(requests.cells[number]),
                 int(requests.sides[number]),

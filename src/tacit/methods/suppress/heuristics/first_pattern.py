@@ -94,7 +94,7 @@ def _cells_of(problem: Problem, relation: int) -> Integers:
 
 def is_large(search: Search) -> bool:
     """Has a table that is no network so many cells that other ways than by modules take long?"""
-    return int((search.secondary & ~search.structure.in_network).sum()) > _BY_MODULES
+    return search.outside_networks > _BY_MODULES
 
 
 def in_half_the_time(search: Search) -> Clock:

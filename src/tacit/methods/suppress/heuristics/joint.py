@@ -36,10 +36,8 @@ _ALMOST_FREE = 1e-3
 
 def serves(search: Search) -> bool:
     """Is a table so far from a network, and so large, that cells are best protected together?"""
-    outside = ~search.structure.in_network
-    if int((search.secondary & outside).sum()) <= _MANY:
-        return False
-    return int((search.sensitive & outside).sum()) > _MANY_SENSITIVE
+    sensitive = int((search.sensitive & ~search.structure.in_network).sum())
+    return search.outside_networks > _MANY and sensitive > _MANY_SENSITIVE
 
 
 class JointPatterns:
