@@ -30,6 +30,16 @@ def rank(A: Any) -> int:
     return int(np.linalg.matrix_rank(A)) if A.size else 0
 
 
+def _even(depth: int, children: int) -> Codes:
+    """A hierarchy in which every code above the lowest level has the same number of children."""
+    parents, level = [-1], [0]
+    for _ in range(depth):
+        first = len(parents)
+        parents += [code for code in level for _ in range(children)]
+        level = list(range(first, len(parents)))
+    return Codes(tuple(parents))
+
+
 def assert_network(A: Matrix, network: Network | None, chosen: Any) -> None:
     """The chosen cells are arcs between the network's relations, which imply all others."""
     if network is None:
@@ -66,6 +76,17 @@ def test_tables_with_one_hierarchy_are_networks(rows: Codes) -> None:
         network, chosen = recognise(sparse.csr_array(A))
         assert chosen.all()
         assert_network(A, network, chosen)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 5])
+@pytest.mark.parametrize("depth", [3, 4])
+@pytest.mark.parametrize("children", [2, 4])
+def test_columns_are_fewer_than_children_or_more(columns: int, depth: int, children: int) -> None:
+    """A table with one hierarchy of even depth is a network, however its relations compare."""
+    A, _ = crossed([_even(depth, children), flat(columns)])
+    network, chosen = recognise(sparse.csr_array(A))
+    assert chosen.all()
+    assert_network(A, network, chosen)
 
 
 def test_deep_hierarchies_are_networks() -> None:

@@ -10,14 +10,16 @@ is judged on its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from tacit.problem import Booleans, Floats, Integers, component_labels
+from tacit.problem import Booleans, Floats, Integers, component_labels, totals_of
 
 PRIME = 2_147_483_629
 """Redundancy of relations is tested in arithmetic modulo this."""
@@ -74,37 +76,57 @@ def recognise(A: sparse.csr_array[Any, Any]) -> tuple[Network | None, Booleans]:
         One network for all of them together, whose arcs are the chosen cells in increasing
         order (None if there is none), and the mask of the chosen cells.
     """
-    n = A.shape[1]
     label = component_labels(A)
-    count = int(label.max(initial=-1)) + 1
-    good = np.ones(count, bool)
     row_label = _row_labels(A, label)
     row_of_entry = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    possible = np.ones(int(label.max(initial=-1)) + 1, bool)
+    possible[row_label[row_of_entry[np.abs(A.data) != 1.0]]] = False
+    keep = np.ones(A.shape[0], bool)
+    good = np.zeros(len(possible), bool)
+    for candidates in (_longest_first, _defined_twice):
+        # What is left out of a component that is known to be a network stays out.
+        is_open = possible & ~good
+        if not is_open.any():
+            break
+        rows = np.flatnonzero(is_open[row_label])
+        keep[rows] = _leave_out(sparse.csr_array(A[rows]), candidates)
+        good |= is_open & _are_networks(A, label, row_label, keep, is_open)
+    chosen = good[label]
+    if not chosen.any():
+        return None, chosen
+    rows = np.flatnonzero(keep & good[row_label] & (np.diff(A.indptr) > 0))
+    columns = sparse.csc_array(A[rows][:, np.flatnonzero(chosen)])
+    sign, _ = _orient(columns)
+    tail, head = _ends(columns, sign)
+    return link_up(tail, head, rows, sign), chosen
 
-    good[row_label[row_of_entry[np.abs(A.data) != 1.0]]] = False
-    keep = _leave_out_aggregate_rows(A)
-    degree = np.bincount(A.indices[keep[row_of_entry]], minlength=n)
+
+def _are_networks(
+    A: sparse.csr_array[Any, Any],
+    label: Integers,
+    row_label: Integers,
+    keep: Booleans,
+    asked: Booleans,
+) -> Booleans:
+    """Whether the kept relations of each asked component are a network and imply the others."""
+    good = asked.copy()
+    row_of_entry = np.repeat(np.arange(A.shape[0]), np.diff(A.indptr))
+    degree = np.bincount(A.indices[keep[row_of_entry]], minlength=A.shape[1])
     good[label[degree > 2]] = False
-    # From here on only kept relations of components that still qualify.
+    if not good.any():
+        return good
     rows = np.flatnonzero(keep & good[row_label] & (np.diff(A.indptr) > 0))
     cells = np.flatnonzero(good[label])
     columns = sparse.csc_array(A[rows][:, cells])
     sign, torn = _orient(columns)
     good[row_label[rows[torn]]] = False
-    tail, head = _ends(columns, sign)
     dropped = np.flatnonzero(~keep & good[row_label])
     if len(dropped):
-        x = np.zeros(n, np.int64)
+        tail, head = _ends(columns, sign)
+        x = np.zeros(A.shape[1], np.int64)
         x[cells] = _random_circulation(len(rows) + 1, tail, head)
         good[row_label[dropped[~vanishes(A[dropped], x)]]] = False
-    chosen = good[label]
-    if not chosen.any():
-        return None, chosen
-    keep_row = good[row_label[rows]]
-    keep_cell = good[label[cells]]
-    part = sparse.csc_array(columns[keep_row][:, keep_cell])
-    tail, head = _ends(part, sign[keep_row])
-    return link_up(tail, head, rows[keep_row], sign[keep_row]), chosen
+    return good
 
 
 def _row_labels(A: sparse.csr_array[Any, Any], label: Integers) -> Integers:
@@ -116,11 +138,22 @@ def _row_labels(A: sparse.csr_array[Any, Any], label: Integers) -> Integers:
     )
 
 
-def _leave_out_aggregate_rows(A: sparse.csr_array[Any, Any]) -> Booleans:
+def _leave_out(
+    A: sparse.csr_array[Any, Any],
+    candidates: Callable[[sparse.csr_array[Any, Any], Booleans], Integers],
+) -> Booleans:
     """Choose relations to leave out so that, where possible, every cell sits in at most two.
 
-    Only relations all of whose cells sit in three or more are candidates: sums of aggregate
-    rows are. Longer ones go first; whether the rest implies them is tested afterwards.
+    Only relations all of whose cells sit in three or more are candidates: sums of aggregate rows
+    are. Whether the rest implies them is tested afterwards.
+
+    Args:
+        A: The relations.
+        candidates: Of the relations, and those of which all cells sit in three or more, the
+            candidates in the order in which they are left out.
+
+    Returns:
+        Which relations stay.
     """
     m, n = A.shape
     keep = np.ones(m, bool)
@@ -128,15 +161,38 @@ def _leave_out_aggregate_rows(A: sparse.csr_array[Any, Any]) -> Booleans:
     if degree.max(initial=0) <= 2:
         return keep
     length = np.diff(A.indptr)
-    crowded = np.concatenate([[0], np.cumsum(degree[A.indices] > 2)])
-    full = crowded[A.indptr[1:]] - crowded[A.indptr[:-1]] == length
-    candidates = np.flatnonzero(full & (length > 0))
-    for row in candidates[np.argsort(-length[candidates], kind="stable")].tolist():
+    full = _count(degree > 2, A) == length
+    for row in candidates(A, full & (length > 0)).tolist():
         cells = A.indices[A.indptr[row] : A.indptr[row + 1]]
         if (degree[cells] > 2).all():
             keep[row] = False
             degree[cells] -= 1
     return keep
+
+
+def _count(cells: npt.NDArray[Any], A: sparse.csr_array[Any, Any]) -> Integers:
+    """The sum of a property of the cells over each relation."""
+    partial = np.concatenate([[0], np.cumsum(cells[A.indices])])
+    return np.asarray(partial[A.indptr[1:]] - partial[A.indptr[:-1]])
+
+
+def _longest_first(A: sparse.csr_array[Any, Any], full: Booleans) -> Integers:
+    """Long relations first: serves most tables, and parts of tables that have lost their totals."""
+    rows = np.flatnonzero(full)
+    return rows[np.argsort(-np.diff(A.indptr)[rows], kind="stable")]
+
+
+def _defined_twice(A: sparse.csr_array[Any, Any], full: Booleans) -> Integers:
+    """Relations whose total is the total of another one, too, whatever their length.
+
+    In a table with one hierarchy these are the sums of aggregate rows and the sums over all of the
+    rows in the column of totals. The former go: their cells are totals less often.
+    """
+    total = totals_of(A)
+    times = np.bincount(total[total >= 0], minlength=A.shape[1])
+    rows = np.flatnonzero(full & (total >= 0) & (times[total] > 1))
+    often = _count(times, A)[rows] / np.diff(A.indptr)[rows]
+    return rows[np.argsort(often, kind="stable")]
 
 
 def _orient(columns: sparse.csc_array[Any]) -> tuple[Floats, Booleans]:
