@@ -211,6 +211,8 @@ def structure(kind: str, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
     if kind == "chain":
         # Two parents, one of them with a single child below it.
         return crossed([Codes((-1, 0, 0, 1, 2, 2)), flat(int(rng.integers(2, 4)))])
+    if kind == "two hierarchies":
+        return crossed([Codes((-1, 0, 0, 1, 1)), Codes((-1, 0, 0, 0, 1, 1))])
     if kind == "3-D":
         return crossed([flat(2), flat(2), flat(2)])
     rows = flat(int(rng.integers(2, 4)))

@@ -21,7 +21,7 @@ from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Reaches
 from tacit.attack.sweep import Attack
-from tacit.generators import generate_2d, generate_3d
+from tacit.generators import generate_2d, generate_3d, random_hierarchy
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats, Problem
 
@@ -376,10 +376,13 @@ def seeded_table(rng: np.random.Generator) -> Published:
     return Published(problem, hidden, magnitude(problem))
 
 
-def small_problem(seed: int, *, cube: bool = False) -> Problem:
+def small_problem(seed: int, *, cube: bool = False, hierarchies: bool = False) -> Problem:
     """A table with a few sensitive cells of all kinds of levels and at most nine others free."""
     rng = np.random.default_rng(seed)
     table = generate_3d(2, 2, 2, seed=seed) if cube else generate_2d(3, 3, seed=seed)
+    if hierarchies:
+        rows, columns = (random_hierarchy(4, depth=2, seed=seed + place) for place in (0, 1))
+        table = generate_2d(rows, columns, seed=seed)
     problem = table.problem()
     n = problem.cell_count
     order = rng.permutation(n)

@@ -270,6 +270,10 @@ class Separator:
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others) or not self._in_parts:
             return
+        for part in self.structure.strips.parts:
+            yield from self._in_part(requests, others, caps, share, part)
+        if self.structure.strips_cover:
+            return
         found, asked = 0, 0
         while found < _FEW and asked < _MOST_PARTS:
             parts = self.structure.parts.get()

@@ -21,6 +21,7 @@ from scipy import sparse
 
 from tacit.attack.network import PRIME, Network, recognise, vanishes
 from tacit.attack.network_parts import NetworkParts
+from tacit.attack.strips import Strips
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels, totals_of
 
 
@@ -46,6 +47,17 @@ class Structure:
     def parts(self) -> NetworkParts:
         """Subsets of the relations that are networks, for cells outside the network above."""
         return NetworkParts(self.A, ~self.in_network)
+
+    @cached_property
+    def strips(self) -> Strips:
+        """Networks that lie in the table side by side, if it has hierarchies like that."""
+        return Strips.of(self.A)
+
+    @cached_property
+    def strips_cover(self) -> bool:
+        """Whether all relations outside the network are in strips."""
+        touched = np.asarray(abs(self.A).sign() @ (~self.in_network).astype(np.float64)) > 0
+        return bool(self.strips.cover[touched].all())
 
     @classmethod
     def of(cls, problem: Problem, *, networks: bool = True) -> Structure:

@@ -33,6 +33,26 @@ def cube(seed: int, size: int = 3) -> Problem:
     )
 
 
+def two_hierarchies(seed: int) -> Problem:
+    """A table with two hierarchies, which is no network; every fifth cell or so is sensitive."""
+    rng = np.random.default_rng(seed)
+    rows = Codes((-1, 0, 0, 1, 1, 2, 2)) if seed % 2 else Codes((-1, 0, 0, 0, 1, 1))
+    A, sums = crossed([rows, Codes((-1, 0, 0, 1, 1, 1))])
+    value = sums @ np.floor(rng.lognormal(3.0, 1.2, sums.shape[1]))
+    sensitive = np.sort(rng.choice(len(value), len(value) // 6, replace=False))
+    level = np.maximum(np.ceil(value[sensitive] * 0.1), 1.0)
+    return Problem(
+        value=value,
+        upper=np.full(len(value), 2 * value.max()),
+        weight=np.maximum(value, 1.0) if seed % 3 else np.ones(len(value)),
+        relations=A,
+        rhs=A @ value,
+        sensitive=sensitive,
+        upper_level=level,
+        lower_level=np.minimum(level, value[sensitive]),
+    )
+
+
 def medium_table(seed: int) -> Problem:
     """A table too large for brute force, with finite bounds and levels that can be met."""
     rng = np.random.default_rng(seed)

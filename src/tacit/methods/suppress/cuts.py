@@ -25,7 +25,9 @@ from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import INTEGRAL, ROUNDING_NOISE, VIOLATED
 
 _TOO_LARGE = 50_000
-"""From this number of cells on, the relaxation is left alone."""
+"""From this number of cells on, the relaxation is left alone;"""
+_TOO_LARGE_IN_NETWORKS = 500_000
+"""from this one, where cuts are found in networks and in strips."""
 _MOST_CUTS = 1500
 """Cuts that one attacker adds in one round."""
 _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
@@ -34,7 +36,9 @@ _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
 
 def is_too_large(search: Search) -> bool:
     """Has a table so many cells that no relaxation of it is solved?"""
-    return int(search.secondary.sum()) > _TOO_LARGE
+    cuts_are_cheap = not search.outside_networks or search.structure.strips_cover
+    most = _TOO_LARGE_IN_NETWORKS if cuts_are_cheap else _TOO_LARGE
+    return int(search.secondary.sum()) > most
 
 
 class Master(Relaxation):
@@ -287,6 +291,8 @@ class Root(RootLoop):
         programs = _CEILINGS
         if self._joint is not None:
             programs = () if is_large(self._search) else _CEILINGS[:1]
+        if self._search.structure.strips_cover:
+            programs = ()
         for thorough, ceilings in ((False, _CEILINGS), (True, programs)):
             for ceiling in ceilings:
                 added = self.cut_off(self._master.y, ceiling, thorough=thorough)

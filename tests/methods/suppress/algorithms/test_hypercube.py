@@ -10,9 +10,9 @@ import pytest
 
 from tacit import examples
 from tacit.attack.audit import audit
+from tacit.attack.subtables import Subtables
 from tacit.generators import generate_3d, random_hierarchy
 from tacit.io.jj import read_jj
-from tacit.methods.engine.subtables import Subtables
 from tacit.methods.suppress.heuristics.hypercubes import hypercube_pattern
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
@@ -32,7 +32,7 @@ from tests.methods.suppress.tables import (
 def pattern(problem: Problem) -> Booleans:
     """What the method suppresses before anything is repaired or cleaned up."""
     search = Search(problem, SuppressOptions(algorithm="hypercube"))
-    return hypercube_pattern(search, Subtables.of(problem))
+    return hypercube_pattern(search, Subtables.of(problem.relations))
 
 
 def simple_table(rng: np.random.Generator, sizes: list[int]) -> tuple[Problem, Integers]:

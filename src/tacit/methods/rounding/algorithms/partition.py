@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from tacit.methods.engine.subtables import Subtables
+from tacit.attack.subtables import Subtables
 from tacit.methods.engine.turns import ROUND_RELAXATION
 from tacit.methods.rounding.algorithms import milp
 from tacit.methods.rounding.model import Search
@@ -153,7 +153,7 @@ def parts(problem: Problem) -> list[Integers]:
     """
     found: list[Integers] = []
     taken = np.zeros(problem.cell_count, bool)
-    subtables = Subtables.of(problem)
+    subtables = Subtables.of(problem.relations)
     waiting: list[Integers] = []
     least = max(1, problem.cell_count // _PARTS)
 

@@ -1,8 +1,9 @@
 """`auto`: what measures best for the table at hand.
 
-A large table that is no network is first protected module by module; one that is too large for the
-relaxation, too, ends there. All others: tighten the root, improve the pattern, solve integer master
-problems as long as they are easy, then branch, first in small trees.
+A large table that is no network, nor made of strips that are, is first protected along a rough
+relaxation, or module by module; one that is too large for any relaxation ends there. All others:
+tighten the root, improve the pattern, solve integer master problems as long as they are easy, then
+branch, first in small trees.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master |
 
     # What the relaxation suggests later is worth more of the time than this first pattern.
     limit = search.options.time_limit
-    if is_large(search) and not is_too_large(search):
+    in_strips = search.structure.strips_cover
+    if is_large(search) and not in_strips and not is_too_large(search):
         search.observer.on_phase("relaxation")
         master = Master(search)
         if _relax_then_build(search, constructor, master):
@@ -94,7 +96,7 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master |
         if search.should_stop():
             return None
     seconds = np.inf if is_too_large(search) else turns.SUPPRESS_CLEAN_UP * limit
-    if is_large(search):
+    if is_large(search) and not in_strips:
         protect_by_modules(search, clean_up_seconds=seconds)
     else:
         search.observer.on_phase("first pattern")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.methods.engine.subtables import Subtables
+from tacit.attack.subtables import Subtables
 from tacit.methods.suppress.heuristics.hypercubes import hypercube_pattern
 from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
@@ -10,5 +10,5 @@ from tacit.methods.suppress.model import Search
 
 def run(search: Search) -> None:
     """Protect by hypercubes in each subtable, then repair and clean up the whole table."""
-    repair_and_clean_up(search, hypercube_pattern(search, Subtables.of(search.problem)))
+    repair_and_clean_up(search, hypercube_pattern(search, Subtables.of(search.problem.relations)))
     search.leave_gap()

@@ -20,9 +20,9 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
+from tacit.attack.subtables import Subtables
 from tacit.clock import check_time
 from tacit.methods.engine import turns
-from tacit.methods.engine.subtables import Subtables
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import CheapestDeviation, Constructor
 from tacit.methods.suppress.heuristics.first_pattern import in_half_the_time
@@ -94,7 +94,7 @@ class _Modular:
     def __init__(self, search: Search):
         problem = search.problem
         self._search = search
-        self._modules = list(_modules(problem, Subtables.of(problem)))
+        self._modules = list(_modules(problem, Subtables.of(problem.relations)))
         self._count = np.zeros(problem.cell_count, np.int64)
         for module in self._modules:
             self._count[module.cells] += 1

@@ -26,6 +26,8 @@ from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, S
 
 _REPAIRS = 20
 _BATCH = 12
+_FEW = 1000
+"""Up to this number of cells outside networks, linear programs are as quick as paths in strips."""
 _VAST = 20_000
 """From this number of cells outside networks on, deviations are looked for nearby first."""
 _NEAR = (150, 600)
@@ -106,8 +108,51 @@ class Constructor:
         if in_network.any():
             self._by_paths(state, missed.take(in_network), hidden, cost)
         rest = missed.take(~in_network)
+        if len(rest) and self._has_strips:
+            rest = rest.take(~self._in_strips(state, rest, hidden, cost))
         if len(rest):
             self._by_deviations(state, rest, hidden, cost)
+
+    @property
+    def _has_strips(self) -> bool:
+        """Whether strips of the table are at hand, and so many cells that they pay."""
+        search = self._search
+        return search.outside_networks > _FEW and len(search.structure.strips.moving) > 0
+
+    def _in_strips(
+        self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats
+    ) -> Booleans:
+        """Protect what shortest paths in strips can; tells which requests that are."""
+        from tacit.methods.suppress.heuristics.kernels import protect_in_strips
+
+        search, strips = self._search, self._search.structure.strips.arrays
+        usable = search.secondary | search.sensitive
+        limits = missed.limits or Limits.none(len(missed))
+        return protect_in_strips(
+            strips.node_start,
+            strips.link_start,
+            strips.arc_start,
+            strips.first,
+            strips.link,
+            strips.tail,
+            strips.head,
+            strips.cell,
+            strips.place_start,
+            strips.place_strip,
+            strips.place_arc,
+            np.where(usable, state.separator.up, 0.0),
+            np.where(usable, state.separator.down, 0.0),
+            cost,
+            hidden,
+            missed.cells,
+            missed.sides,
+            missed.targets,
+            limits.chosen,
+            limits.start,
+            limits.cells,
+            limits.up,
+            limits.down,
+        )
 
     def _by_paths(
         self, state: AttackerState, missed: Requests, hidden: Booleans, cost: Floats

@@ -141,13 +141,13 @@ def anything_safe(search: Search, constructor: Constructor) -> None:
     Hypercubes around what is not protected yet take a moment, and leave little to mend. With all
     cells suppressed the most is lost, but no table that can be protected stays exposed.
     """
-    from tacit.methods.engine.subtables import Subtables
+    from tacit.attack.subtables import Subtables
     from tacit.methods.suppress.heuristics.hypercubes import hypercube_pattern
 
     begun = constructor.unfinished
     hidden: Booleans | None = None
     with Clock(turns.SUPPRESS_HYPERCUBES * search.seconds_left):
-        cubes = hypercube_pattern(search, Subtables.of(search.problem))
+        cubes = hypercube_pattern(search, Subtables.of(search.problem.relations))
         hidden = constructor.construct(cubes | begun)
     for pattern in (hidden, search.sensitive | search.secondary):
         if search.best is None and pattern is not None and search.offer(pattern):

@@ -1,6 +1,6 @@
 """Compiled search for hypercubes.
 
-Subtables come as in `tacit.methods.engine.subtables`: `shape`, `start` and `cells`. A place is
+Subtables come as in `tacit.attack.subtables`: `shape`, `start` and `cells`. A place is
 a position in `cells`.
 """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.methods.engine.subtables import Subtables
+from tacit.attack.subtables import Subtables
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.weights import steering
 from tacit.problem import Booleans, Floats, Integers

@@ -8,6 +8,8 @@ arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -45,143 +47,310 @@ def protect_by_paths(
     Returns:
         For each request what is still missing; positive where protection is impossible.
     """
-    nodes = len(first) - 1
-    arcs = len(tail)
     missing = np.zeros(len(cells))
-    residual = np.zeros(2 * arcs)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
-    distance = np.empty(nodes)
-    came = np.empty(nodes, np.int64)
-    heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
-    heap_key = np.empty(2 * arcs + nodes + 1)
+    space = _path_space(len(first) - 1, len(tail))
     for request in range(len(cells)):
-        own = cells[request]
-        source, sink = head[own], tail[own]
-        if sides[request] < 0:
-            source, sink = sink, source
-        if source == sink:
-            continue
-        for arc in range(arcs):
-            if hidden[arc]:
-                residual[2 * arc] = up[arc]
-                residual[2 * arc + 1] = down[arc]
-            else:
-                residual[2 * arc] = 0.0
-                residual[2 * arc + 1] = 0.0
         begin, end = 0, 0
         if limited[request] >= 0:
             begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
-        for entry in range(begin, end):
-            arc = limit_arc[entry]
-            residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
-            residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
-        target = targets[request]
-        sent, touched_count = send(
+        missing[request], _ = _protect_one(
             first,
             link,
             tail,
             head,
-            residual,
-            own,
-            source,
-            sink,
-            target,
-            level,
-            queue,
-            current,
-            path,
-            touched,
-            is_touched,
-            flow,
+            up,
+            down,
+            cost,
+            hidden,
+            cells[request],
+            sides[request],
+            targets[request],
+            limit_arc[begin:end],
+            limit_up[begin:end],
+            limit_down[begin:end],
+            space,
         )
-        for position in range(touched_count):
-            is_touched[touched[position]] = 0
-            flow[touched[position]] = 0.0
-        rest = target - sent
-        if rest <= MET * target:
-            continue
-        # From here on every arc may carry, those not hidden at a cost.
-        for arc in range(arcs):
-            if not hidden[arc]:
-                residual[2 * arc] = up[arc]
-                residual[2 * arc + 1] = down[arc]
-        for entry in range(begin, end):
-            arc = limit_arc[entry]
-            if not hidden[arc]:
-                residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
-                residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
-        while rest > MET * target:
-            distance[:] = np.inf
-            distance[source] = 0.0
-            came[:] = -1
-            size = 1
-            heap_node[0] = source
-            heap_key[0] = 0.0
-            while size > 0:
-                node, key = heap_node[0], heap_key[0]
-                size -= 1
-                last_node, last_key = heap_node[size], heap_key[size]
-                place = 0
-                while True:
-                    child = 2 * place + 1
-                    if child >= size:
-                        break
-                    if child + 1 < size and heap_key[child + 1] < heap_key[child]:
-                        child += 1
-                    if heap_key[child] >= last_key:
-                        break
-                    heap_node[place], heap_key[place] = heap_node[child], heap_key[child]
-                    place = child
-                heap_node[place], heap_key[place] = last_node, last_key
-                if key > distance[node]:
-                    continue
-                if node == sink:
-                    break
-                for position in range(first[node], first[node + 1]):
-                    way = link[position]
-                    arc = way >> 1
-                    capacity = residual[way]
-                    if arc == own or capacity <= MET * target:
-                        continue
-                    step = 0.0
-                    if not hidden[arc]:
-                        step = cost[arc] * max(1.0, rest / capacity)
-                    elif capacity < rest:
-                        # A tie-breaker towards hidden arcs with enough capacity.
-                        step = 1e-12
-                    other = tail[arc] if way & 1 else head[arc]
-                    through = key + step
-                    if through < distance[other]:
-                        distance[other] = through
-                        came[other] = way
-                        place = size
-                        size += 1
-                        while place > 0:
-                            parent = (place - 1) // 2
-                            if heap_key[parent] <= through:
-                                break
-                            heap_node[place] = heap_node[parent]
-                            heap_key[place] = heap_key[parent]
-                            place = parent
-                        heap_node[place], heap_key[place] = other, through
-            if came[sink] < 0:
-                missing[request] = rest
-                break
-            amount = rest
-            node = sink
-            while node != source:
-                way = came[node]
-                amount = min(amount, residual[way])
-                node = head[way >> 1] if way & 1 else tail[way >> 1]
-            node = sink
-            while node != source:
-                way = came[node]
-                residual[way] -= amount
-                residual[way ^ 1] += amount
-                hidden[way >> 1] = True
-                node = head[way >> 1] if way & 1 else tail[way >> 1]
-            rest -= amount
     return missing
+
+
+@njit(cache=True, nogil=True)
+def protect_in_strips(
+    node_start: npt.NDArray[np.int64],
+    link_start: npt.NDArray[np.int64],
+    arc_start: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    cell: npt.NDArray[np.int64],
+    place_start: npt.NDArray[np.int64],
+    place_strip: npt.NDArray[np.int64],
+    place_arc: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    hidden: npt.NDArray[np.bool_],
+    cells: npt.NDArray[np.int64],
+    sides: npt.NDArray[np.int64],
+    targets: npt.NDArray[np.float64],
+    limited: npt.NDArray[np.int64],
+    limit_start: npt.NDArray[np.int64],
+    limit_cell: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
+) -> npt.NDArray[np.bool_]:
+    """Protect each request within one of the networks that it sits in, the one that costs least.
+
+    Networks lie one after the other in `first`, `link`, `tail`, `head` and `cell`, each with
+    numbers of its own from `node_start`, `link_start` and `arc_start` on. `place_start` tells for
+    each cell of the table where its networks and arcs there begin in `place_strip` and `place_arc`.
+    `up`, `down`, `cost` and `hidden` are those of the cells of the table; limits name cells.
+
+    Returns:
+        Which requests are protected; their cells are hidden, in place.
+    """
+    most_nodes = np.diff(node_start).max()
+    most_arcs = np.diff(arc_start).max()
+    space = _path_space(most_nodes, most_arcs)
+    best = np.empty(most_arcs, np.int64)
+    # Properties of the cells, arc by arc.
+    arc_up, arc_down, arc_cost = up[cell], down[cell], cost[cell]
+    arc_hidden = hidden[cell]
+    here = np.empty(len(limit_cell), np.int64)
+    here_up, here_down = np.empty(len(limit_cell)), np.empty(len(limit_cell))
+    done = np.zeros(len(cells), np.bool_)
+    for request in range(len(cells)):
+        asked = cells[request]
+        begin, end = 0, 0
+        if limited[request] >= 0:
+            begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
+        least, best_count = np.inf, -1
+        for option in range(place_start[asked], place_start[asked + 1]):
+            strip = place_strip[option]
+            arcs = slice(arc_start[strip], arc_start[strip + 1])
+            limits = 0
+            for entry in range(begin, end):
+                known = limit_cell[entry]
+                for place in range(place_start[known], place_start[known + 1]):
+                    if place_strip[place] == strip:
+                        here[limits] = place_arc[place]
+                        here_up[limits], here_down[limits] = limit_up[entry], limit_down[entry]
+                        limits += 1
+            missing, count = _protect_one(
+                first[node_start[strip] + strip : node_start[strip + 1] + strip + 1],
+                link[link_start[strip] : link_start[strip + 1]],
+                tail[arcs],
+                head[arcs],
+                arc_up[arcs],
+                arc_down[arcs],
+                arc_cost[arcs],
+                arc_hidden[arcs],
+                place_arc[option],
+                sides[request],
+                targets[request],
+                here[:limits],
+                here_up[:limits],
+                here_down[:limits],
+                space,
+            )
+            added = space[11]
+            price = 0.0
+            for number in range(count):
+                arc = arc_start[strip] + added[number]
+                arc_hidden[arc] = False
+                price += arc_cost[arc]
+            if missing <= 0.0 and price < least:
+                least, best_count = price, count
+                for number in range(count):
+                    best[number] = cell[arc_start[strip] + added[number]]
+                if count == 0:
+                    break
+        if best_count < 0:
+            continue
+        done[request] = True
+        for number in range(best_count):
+            hidden[best[number]] = True
+            for place in range(place_start[best[number]], place_start[best[number] + 1]):
+                arc_hidden[arc_start[place_strip[place]] + place_arc[place]] = True
+    return done
+
+
+@njit(cache=True, nogil=True)
+def _path_space(nodes: int, arcs: int) -> Any:
+    """What `_protect_one` works with."""
+    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    return (
+        level,
+        queue,
+        current,
+        path,
+        touched,
+        is_touched,
+        flow,
+        np.empty(nodes),
+        np.empty(nodes, np.int64),
+        np.empty(2 * arcs + nodes + 1, np.int64),
+        np.empty(2 * arcs + nodes + 1),
+        np.empty(arcs, np.int64),
+        np.zeros(2 * arcs),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _protect_one(
+    first: npt.NDArray[np.int64],
+    link: npt.NDArray[np.int64],
+    tail: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int64],
+    up: npt.NDArray[np.float64],
+    down: npt.NDArray[np.float64],
+    cost: npt.NDArray[np.float64],
+    hidden: npt.NDArray[np.bool_],
+    own: int,
+    side: int,
+    target: float,
+    limit_arc: npt.NDArray[np.int64],
+    limit_up: npt.NDArray[np.float64],
+    limit_down: npt.NDArray[np.float64],
+    space: Any,
+) -> tuple[float, int]:
+    """Protect one request: `protect_by_paths` says how.
+
+    Returns:
+        What is still missing, and the number of arcs that have become hidden, which stand first in
+        the last but one array of `space`.
+    """
+    level, queue, current, path, touched, is_touched, flow = space[:7]
+    distance, came, heap_node, heap_key, added, residual = space[7:]
+    nodes, arcs, count = len(first) - 1, len(tail), 0
+    source, sink = head[own], tail[own]
+    if side < 0:
+        source, sink = sink, source
+    if source == sink:
+        return 0.0, 0
+    for arc in range(arcs):
+        if hidden[arc]:
+            residual[2 * arc] = up[arc]
+            residual[2 * arc + 1] = down[arc]
+        else:
+            residual[2 * arc] = 0.0
+            residual[2 * arc + 1] = 0.0
+    for entry in range(len(limit_arc)):
+        arc = limit_arc[entry]
+        residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+        residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
+    sent, touched_count = send(
+        first,
+        link,
+        tail,
+        head,
+        residual,
+        own,
+        source,
+        sink,
+        target,
+        level,
+        queue,
+        current,
+        path,
+        touched,
+        is_touched,
+        flow,
+    )
+    # The next network has other nodes: nothing may stay behind.
+    for position in range(queue[-1]):
+        level[queue[position]] = -1
+    queue[-1] = 0
+    for position in range(touched_count):
+        is_touched[touched[position]] = 0
+        flow[touched[position]] = 0.0
+    rest = target - sent
+    if rest <= MET * target:
+        return 0.0, 0
+    # From here on every arc may carry, those not hidden at a cost.
+    for arc in range(arcs):
+        if not hidden[arc]:
+            residual[2 * arc] = up[arc]
+            residual[2 * arc + 1] = down[arc]
+    for entry in range(len(limit_arc)):
+        arc = limit_arc[entry]
+        if not hidden[arc]:
+            residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
+            residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
+    while rest > MET * target:
+        distance[:nodes] = np.inf
+        distance[source] = 0.0
+        came[:nodes] = -1
+        size = 1
+        heap_node[0] = source
+        heap_key[0] = 0.0
+        while size > 0:
+            node, key = heap_node[0], heap_key[0]
+            size -= 1
+            last_node, last_key = heap_node[size], heap_key[size]
+            place = 0
+            while True:
+                child = 2 * place + 1
+                if child >= size:
+                    break
+                if child + 1 < size and heap_key[child + 1] < heap_key[child]:
+                    child += 1
+                if heap_key[child] >= last_key:
+                    break
+                heap_node[place], heap_key[place] = heap_node[child], heap_key[child]
+                place = child
+            heap_node[place], heap_key[place] = last_node, last_key
+            if key > distance[node]:
+                continue
+            if node == sink:
+                break
+            for position in range(first[node], first[node + 1]):
+                way = link[position]
+                arc = way >> 1
+                capacity = residual[way]
+                if arc == own or capacity <= MET * target:
+                    continue
+                step = 0.0
+                if not hidden[arc]:
+                    step = cost[arc] * max(1.0, rest / capacity)
+                elif capacity < rest:
+                    # A tie-breaker towards hidden arcs with enough capacity.
+                    step = 1e-12
+                other = tail[arc] if way & 1 else head[arc]
+                through = key + step
+                if through < distance[other]:
+                    distance[other] = through
+                    came[other] = way
+                    place = size
+                    size += 1
+                    while place > 0:
+                        parent = (place - 1) // 2
+                        if heap_key[parent] <= through:
+                            break
+                        heap_node[place] = heap_node[parent]
+                        heap_key[place] = heap_key[parent]
+                        place = parent
+                    heap_node[place], heap_key[place] = other, through
+        if came[sink] < 0:
+            return rest, count
+        amount = rest
+        node = sink
+        while node != source:
+            way = came[node]
+            amount = min(amount, residual[way])
+            node = head[way >> 1] if way & 1 else tail[way >> 1]
+        node = sink
+        while node != source:
+            way = came[node]
+            residual[way] -= amount
+            residual[way ^ 1] += amount
+            if not hidden[way >> 1]:
+                hidden[way >> 1] = True
+                added[count] = way >> 1
+                count += 1
+            node = head[way >> 1] if way & 1 else tail[way >> 1]
+        rest -= amount
+    return 0.0, count
 
 
 @njit(cache=True, nogil=True)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.problem import Booleans, Integers, Problem, totals_of
+from tacit.problem import Booleans, Integers, totals_of
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -75,9 +75,9 @@ class Subtables:
         return flat.reshape(shape[shape > 1])
 
     @classmethod
-    def of(cls, problem: Problem) -> Subtables:
-        """Find the subtables of a problem."""
-        return _Finder(problem.relations).subtables()
+    def of(cls, relations: sparse.csr_array[Any, Any]) -> Subtables:
+        """Find the subtables of a table."""
+        return _Finder(relations).subtables()
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.attack.subtables import Subtables
 from tacit.hierarchy import Hierarchy
 from tacit.io.jj import read_jj
-from tacit.methods.engine.subtables import Subtables
 from tacit.problem import Integers, Problem
 from tacit.table import Table
 from tests.attack.tables import crossed, flat, linked
@@ -46,13 +46,13 @@ def as_sets(grids: list[Integers]) -> list[Any]:
 
 def found_in(problem: Problem) -> list[Integers]:
     """The grids of all subtables."""
-    subtables = Subtables.of(problem)
+    subtables = Subtables.of(problem.relations)
     return [subtables.grid(number) for number in range(len(subtables))]
 
 
 def assert_sound(problem: Problem) -> Subtables:
     """Every line is a relation, and every relation is a line."""
-    subtables = Subtables.of(problem)
+    subtables = Subtables.of(problem.relations)
     A = problem.relations
     as_found: set[int] = set()
     for number in range(len(subtables)):
@@ -170,7 +170,7 @@ def test_levels_and_order() -> None:
     tree = Hierarchy.from_nested({"A": ["A1", "A2"], "B": ["B1", "B2"]})
     flat_codes = Hierarchy.flat(["x", "y"])
     subtables = Subtables.of(
-        Table.from_cube(np.ones((4, 2)), {"tree": tree, "flat": flat_codes}).problem()
+        Table.from_cube(np.ones((4, 2)), {"tree": tree, "flat": flat_codes}).problem().relations
     )
     corner = subtables.cells[subtables.start[:-1]]
     assert subtables.level[corner].tolist() == [0, 1, 1]
