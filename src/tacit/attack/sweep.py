@@ -69,6 +69,7 @@ class Attack:
         *,
         executor: Executor | None = None,
         few_moves: bool = False,
+        proofs: bool = True,
         progress: Callable[[int], bool] | None = None,
     ) -> Reaches:
         """Answer requests about any cells.
@@ -78,6 +79,8 @@ class Attack:
             executor: Runs the chunks; by default they run here, one after the other.
             few_moves: Look for deviations in which few cells move, so that they also serve
                 attackers who know some cells. Limited requests are always answered that way.
+            proofs: Tell why nothing gets further, too: the multipliers. Without, limits are what
+                the solver says.
             progress: Told how many requests have just been answered; returns True to stop.
                 What is then still open is marked as not answered, also where time ran out.
 
@@ -97,7 +100,7 @@ class Attack:
         answered[still] = True
         proven = still[requests.targets[still] > 0]
         limit[proven] = 0.0
-        for start in range(0, len(proven), FLOW_CHUNK):
+        for start in range(0, len(proven) if proofs else 0, FLOW_CHUNK):
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
         try:
@@ -119,16 +122,17 @@ class Attack:
             answered[index] = True
             found = sparse.coo_array(answer.deviations)
             deviations.put_many(index[found.row], component.cells[found.col], found.data)
-            bounded = np.isfinite(answer.limit)
+            bounded = np.isfinite(answer.limit) & proofs
             g = np.zeros((m, int(bounded.sum())))
             g[component.rows] = answer.multipliers[bounded].toarray().T
             self._put_proofs(multipliers, index[bounded], requests, g)
             if progress is not None and progress(int(answered.sum())):
                 break
-        proofs = multipliers.matrix()
-        self._charge_rounding(limit, requests, proofs)
+        shown = multipliers.matrix()
+        if proofs:
+            self._charge_rounding(limit, requests, shown)
         tables = sparse.csr_array(sparse.vstack([deviations.matrix(), jointly.tables(n)]))
-        return Reaches(amount, limit, tables, proofs, answered, row)
+        return Reaches(amount, limit, tables, shown, answered, row)
 
     def _jointly(self, place: Integers, requests: Requests, few_moves: bool) -> JointAnswers:
         """Answers that many requests about large components have in common."""

@@ -26,8 +26,8 @@ from tacit.tolerances import INTEGRAL, ROUNDING_NOISE, VIOLATED
 
 _TOO_LARGE = 50_000
 """From this number of cells on, the relaxation is left alone;"""
-_TOO_LARGE_IN_NETWORKS = 500_000
-"""from this one, where cuts are found in networks and in strips."""
+_TOO_LARGE_IN_STRIPS = 500_000
+"""from this one where cuts are found in strips, which are small."""
 _MOST_CUTS = 1500
 """Cuts that one attacker adds in one round."""
 _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
@@ -36,8 +36,8 @@ _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
 
 def is_too_large(search: Search) -> bool:
     """Has a table so many cells that no relaxation of it is solved?"""
-    cuts_are_cheap = not search.outside_networks or search.structure.strips_cover
-    most = _TOO_LARGE_IN_NETWORKS if cuts_are_cheap else _TOO_LARGE
+    in_strips = search.outside_networks and search.structure.strips_cover
+    most = _TOO_LARGE_IN_STRIPS if in_strips else _TOO_LARGE
     return int(search.secondary.sum()) > most
 
 

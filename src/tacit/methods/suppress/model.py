@@ -335,7 +335,7 @@ class Search(driver.Search):
             return missed
         both = Requests.both_sides(cells)
         answers = self.attack(state, hidden).reach(
-            self.ask(state, both, hidden), progress=self._out_of_time
+            self.ask(state, both, hidden), proofs=False, progress=self._out_of_time
         )
         amount = answers.amount
         rise, fall = amount[: len(cells)], amount[len(cells) :]
@@ -358,7 +358,9 @@ class Search(driver.Search):
         # Flows take a moment: what was found just before time ran out is still worth a look.
         is_quick = not outside[left].any() and not several
         answers = self.attack(state, hidden).reach(
-            self.ask(state, rest, hidden), progress=None if is_quick else self._out_of_time
+            self.ask(state, rest, hidden),
+            proofs=False,
+            progress=None if is_quick else self._out_of_time,
         )
         # What was not answered in time counts as missed: nobody may call it safe.
         reached[left] = answers.reached(rest)
