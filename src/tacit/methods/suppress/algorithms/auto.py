@@ -44,6 +44,9 @@ _LIKED = 0.01
 """What is suppressed by more than this in the relaxation is a beginning."""
 _WORTH_A_TURN = 1e-3
 """Pattern and bound of a large table take turns as long as they come closer by this share."""
+_PATIENCE = 6
+"""If the gap has not become smaller by `_WORTHWHILE` in so many rounds, a tree does better."""
+_WORTHWHILE = 0.2
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
 
@@ -207,8 +210,12 @@ class Rounds:
         """
         search, master = self._search, self._master
         too_hard = 0
+        gaps: list[float] = []
         while not search.should_stop():
             search.iterations += 1
+            gaps.append(search.gap)
+            if len(gaps) > _PATIENCE and gaps[-1] > (1 - _WORTHWHILE) * gaps[-1 - _PATIENCE]:
+                return False
             if not self._tighten():
                 return True
             met: list[Floats] = []
