@@ -45,7 +45,9 @@ _LIKED = 0.01
 _WORTH_A_TURN = 1e-3
 """Pattern and bound of a large table take turns as long as they come closer by this share."""
 _PATIENCE = 6
-"""If the gap has not become smaller by `_WORTHWHILE` in so many rounds, a tree does better."""
+"""If the gap has not become smaller by `_WORTHWHILE` in so many rounds, a tree does better;"""
+_LITTLE_PATIENCE = 2
+"""in so many, if the last master problem was not solved to the end."""
 _WORTHWHILE = 0.2
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
@@ -209,17 +211,16 @@ class Rounds:
             seconds: The longest time for one master problem.
         """
         search, master = self._search, self._master
-        too_hard = 0
+        patience = _PATIENCE
         gaps: list[float] = []
         while not search.should_stop():
             search.iterations += 1
             gaps.append(search.gap)
-            if len(gaps) > _PATIENCE and gaps[-1] > (1 - _WORTHWHILE) * gaps[-1 - _PATIENCE]:
+            if len(gaps) > patience and gaps[-1] > (1 - _WORTHWHILE) * gaps[-1 - patience]:
                 return False
             if not self._tighten():
                 return True
             met: list[Floats] = []
-            before = search.bound, search.objective
             # As long as much is open elsewhere, the last digits are not worth it.
             gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
             is_rough = gap > 0.5 * search.options.gap
@@ -233,10 +234,7 @@ class Rounds:
             if not self._object(met) and found.status == "optimal" and not is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
                 return True
-            moved = (search.bound, search.objective) != before
-            too_hard = too_hard + 1 if found.status != "optimal" and not moved else 0
-            if too_hard > 1:
-                return False
+            patience = _PATIENCE if found.status == "optimal" else _LITTLE_PATIENCE
             self._neighbourhoods.improve(master.full(master.y), tries=_TRIES_EACH_ROUND)
         return True
 
