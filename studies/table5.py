@@ -25,6 +25,9 @@ COLUMNS = (
     *("paper_A_gap_pct", "paper_A_cpu_s", "paper_B_gap_pct", "paper_B_status"),
 )
 
+GAP = 1e-6
+"""Where a run ends."""
+
 
 def main() -> None:
     """Run the study."""
@@ -34,6 +37,8 @@ def main() -> None:
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"algorithm auto, weights are values; tables generated with seed {asked.seed}",
+        f"a run ends at a gap of {GAP:g}, sensitive cells included, which most do not reach: they "
+        "make up 97 % of the weight, so that the usual 1e-4 leaves up to 2 % of the others open",
         GENERATED_NOTE,
         GAP_NOTE,
     ]
@@ -42,7 +47,7 @@ def main() -> None:
     with Results(asked.out / "table5.csv", COLUMNS, notes) as results:
         for name in asked.instances:
             problem = generated_instance(name, asked.seed)
-            run = run_tacit(problem, time_limit=asked.time_limit, seed=asked.seed)
+            run = run_tacit(problem, time_limit=asked.time_limit, seed=asked.seed, gap=GAP)
             runs.append(run)
             paper = printed.get(name, {})
             results.add(
