@@ -27,7 +27,7 @@ from tacit.attack.shrink import Structure
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
-from tacit.tolerances import SOLVER, VIOLATED
+from tacit.tolerances import CANCELLED, FRACTION, MET, ROUNDING_NOISE, SOLVER, VIOLATED
 
 VIOLATION = VIOLATED
 """A cut is violated when it misses its right-hand side by more than this share."""
@@ -329,9 +329,9 @@ class Separator:
     def _reduced(self, g: Floats, cell: int, side: int) -> Floats:
         """Reduced costs d = e_s - A'g, with g scaled so that s itself costs nothing."""
         v = self.structure.columns.T @ g
-        if abs(v[cell]) > 1e-9:
+        if abs(v[cell]) > ROUNDING_NOISE:
             v *= side / v[cell]
-        v[np.abs(v) < 1e-11] = 0.0
+        v[np.abs(v) < CANCELLED] = 0.0
         d = -v
         d[cell] += side
         return np.asarray(d)
@@ -474,7 +474,7 @@ class _LinearSeparator:
 def _snapped(g: Floats) -> Floats:
     """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
     near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - g) < 1e-6, near, g)
+    return np.where(np.abs(near - g) < FRACTION, near, g)
 
 
 def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -> list[SparseRow]:
@@ -499,7 +499,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     from tacit.attack.kernels import knapsack_cover
 
     rest = 1.0 - float(charge[always].sum())
-    if rest <= 1e-9:
+    if rest <= ROUNDING_NOISE:
         return []
     order = np.flatnonzero(~always)
     order = order[np.lexsort((cells[order], -y[order]))]
@@ -508,7 +508,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     cells, y = cells[count:], y[count:]
     row = _rounded_off(np.minimum(charge[count:] / rest, 1.0))
     rows = [(cells, row)]
-    needed = int(np.searchsorted(np.cumsum(np.sort(row)[::-1]), 1.0 - 1e-9)) + 1
+    needed = int(np.searchsorted(np.cumsum(np.sort(row)[::-1]), 1.0 - MET)) + 1
     if 2 <= needed <= len(cells):
         counted = np.full(len(cells), 1.0 / needed)
         if float(counted @ y) < min(float(row @ y), 1.0 - VIOLATION):
@@ -518,7 +518,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
 
 def _rounded_off(row: Floats) -> Floats:
     """Drop coefficients that are mere rounding; what they could give is taken off the rest."""
-    tiny = (row > 0) & (row < 1e-9)
+    tiny = (row > 0) & (row < ROUNDING_NOISE)
     dropped = float(row[tiny].sum())
     row = np.where(tiny, 0.0, row)
     return np.minimum(row / (1.0 - dropped), 1.0) if dropped else row

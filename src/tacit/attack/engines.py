@@ -30,6 +30,7 @@ from tacit.attack.shrink import Component
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strategy
+from tacit.tolerances import NEGLIGIBLE, SOLVER
 
 SolverFactory = Callable[..., LinearSolver]
 
@@ -376,10 +377,10 @@ class LinearEngine:
         model.set_cost(np.array([cell]), np.array([-float(side)]))
         solution = model.solve(cold=True)
         x = solution.x
-        if solution.status != "optimal" or not np.isfinite(x).all() or side * x[cell] <= 1e-6:
+        if solution.status != "optimal" or not np.isfinite(x).all() or side * x[cell] <= NEGLIGIBLE:
             return None
         x = np.where(np.abs(x) < TOLERANCE, 0.0, x)
-        if (np.abs(component.A @ x) > 1e-7).any():
+        if (np.abs(component.A @ x) > SOLVER).any():
             return None
         return x
 

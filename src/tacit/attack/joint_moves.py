@@ -23,7 +23,7 @@ from tacit.attack.shrink import Component
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, ROUNDING_NOISE
+from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, NEGLIGIBLE_MOVE, ROUNDING_NOISE
 
 _REWARD = 1e5
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
@@ -42,8 +42,6 @@ _FEWER = 8
 _EXACT = EVIDENCE / 200
 """What a deviation may miss relations by in all, as a share of what it shows, to be evidence."""
 _ROUNDING = np.finfo(float).eps / 2
-_STANDING = 1e-7
-"""What moves by less than this share of its level stands still."""
 
 
 class JointMoves:
@@ -220,7 +218,7 @@ class JointMoves:
         z = np.asarray(solution.x[:count], np.float64)
         if price is not None:
             z = z - solution.x[count : 2 * count]
-        return np.where(np.abs(z) < _STANDING, 0.0, z)
+        return np.where(np.abs(z) < NEGLIGIBLE_MOVE, 0.0, z)
 
     def possible(self, asked: Integers, *, either_way: bool = True) -> Integers:
         """Those of some columns that are seen to reach their level.

@@ -11,6 +11,7 @@ from tacit.attack.reach import Requests
 from tacit.errors import InputError, ProblemError
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import MET
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Knowledge:
         else:
             up = np.minimum(solution.value + solution.radius - problem.value, above)
             down = np.minimum(problem.value - solution.value + solution.radius, below)
-        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        slack = MET * np.maximum(np.abs(problem.value), 1.0)
         outside = np.flatnonzero((up < -slack) | (down < -slack))
         if len(outside):
             raise ProblemError(
@@ -205,7 +206,7 @@ class Attacker:
             down[cell] = min(down[cell], problem.value[cell] - amount)
         for cell, amount in self.at_most.items():
             up[cell] = min(up[cell], amount - problem.value[cell])
-        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        slack = MET * np.maximum(np.abs(problem.value), 1.0)
         wrong = np.flatnonzero((up < -slack) | (down < -slack))
         if len(wrong):
             raise InputError(

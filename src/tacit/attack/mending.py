@@ -28,12 +28,11 @@ from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Limits, Reaches, Sparse
 from tacit.clock import check_time
 from tacit.problem import Floats, Integers, Problem, component_labels
 from tacit.solver.highs import HighsModel
+from tacit.tolerances import LEAST_SQUARES, RIDGE
 
 _GOAL = EVIDENCE_TOLERANCE / 10
 """Tables miss no more than this share of their amount once they are mended."""
 _PASSES = 3
-_RIDGE = 1e-10
-"""What is added to the diagonal of normal equations, as a share of its largest entry."""
 _REFINEMENTS = 3
 _GRID = 2.0**16
 """Multipliers are rounded to multiples of 1 / grid."""
@@ -231,7 +230,7 @@ def _smallest_change(A: sparse.csr_array[Any, Any], off: Floats) -> Floats:
     """
     gram = sparse.csc_array(A @ A.T)
     size = float(gram.diagonal().max(initial=1.0))
-    solver = splu(gram + _RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
+    solver = splu(gram + RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
     change = np.zeros(A.shape[1])
     for _ in range(_REFINEMENTS):
         change += A.T @ solver.solve(off - A @ change)
@@ -294,6 +293,7 @@ def _refined(
         held = np.flatnonzero(endless & (np.abs(d) <= GAP_TOLERANCE))
         if not d[held].any():
             break
-        g = g + lsmr(sparse.csr_array(A[:, held].T), d[held], atol=1e-15, btol=1e-15)[0]
+        columns = sparse.csr_array(A[:, held].T)
+        g = g + lsmr(columns, d[held], atol=LEAST_SQUARES, btol=LEAST_SQUARES)[0]
     shown = float(limits_shown(problem, capacities, sparse.csr_array(g[None, :]))[0])
     return (shown, g) if np.isfinite(shown) else None

@@ -16,7 +16,7 @@ from scipy import sparse
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, within
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import FAR_NEARBY
+from tacit.tolerances import FAR_NEARBY, LAST_DIGITS
 
 SIZES = (40, 150)
 """Numbers of cells that count as near: first few, then more."""
@@ -151,8 +151,8 @@ class Nearby:
         if x is None:
             return None
         x = np.clip(x, lower, upper)
-        x[np.abs(x) < 1e-12] = 0.0
-        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + 1e-12).any():
+        x[np.abs(x) < LAST_DIGITS] = 0.0
+        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + LAST_DIGITS).any():
             return None
         return np.asarray(x * target)
 

@@ -33,7 +33,7 @@ from tacit.problem import (
     Problem,
     component_labels,
 )
-from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, MET, ROUNDING_NOISE
+from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, LEAST_SQUARES, MET, ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.methods.adjust.units import Units
@@ -507,6 +507,9 @@ class Search(Progress):
             # Cells with more slack take more of what is missing.
             share = np.minimum(slack[free] / model.unit, 1.0)
             part: Any = model.columns[:, free] @ sparse.diags_array(share)
-            change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
+            change = (
+                share
+                * lsmr(part, residual, atol=LEAST_SQUARES, btol=LEAST_SQUARES, maxiter=2000)[0]
+            )
             z[free] -= np.clip(change, -slack[free], slack[free])
         return z

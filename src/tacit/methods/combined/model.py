@@ -24,6 +24,7 @@ from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Problem
+from tacit.tolerances import TINY
 
 
 class GrownError(Exception):
@@ -276,7 +277,7 @@ class Search(intervals.Search):
         narrow = (after > 0) & (after < model.least_width)
         narrow |= model.is_always & (after < model.least_width)
         missing = np.where(narrow, model.least_width - after, 0.0)
-        back = np.clip(missing / np.maximum(before - after, 1e-300), 0.0, 1.0)
+        back = np.clip(missing / np.maximum(before - after, TINY), 0.0, 1.0)
         back = np.repeat(np.where(missing > 0, back, 0.0), 2)
         return np.asarray(tight + back * (wide - tight))
 

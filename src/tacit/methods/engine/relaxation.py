@@ -19,7 +19,7 @@ from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import CutPool, Rows
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution
-from tacit.tolerances import ROUNDING_NOISE, SOLVER, VIOLATED
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE, SOLVER, VIOLATED
 
 _PURGE = 100
 """Rows leave the solver once there are more than this to leave."""
@@ -263,4 +263,4 @@ class Relaxation:
 
 
 def _just_below(right: Floats) -> Floats:
-    return np.asarray(right - 1e-12 * np.abs(right))
+    return np.asarray(right - LAST_DIGITS * np.abs(right))

@@ -30,7 +30,7 @@ from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.search import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
-from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT
+from tacit.tolerances import FAR_IN_FLOWS, ONWARD, ROUNDING_NOISE, SAME_AMOUNT
 
 _DEAREST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
@@ -364,7 +364,7 @@ class _LinearWalk:
             at_inner = float(charge @ inner[ends])
             gained, missing = (at_inner - at_outer) - gain, target - at_outer
             # The next point lies further on, if only by rounding.
-            share = share * (1 + 1e-6) + 1e-9
+            share = share * (1 + ONWARD) + ROUNDING_NOISE
             share = 1.0 if not gained > missing else min(1.0, max(share, missing / gained))
             if step + 2 >= _STEPS:
                 share = 1.0

@@ -16,7 +16,7 @@ import numpy as np
 from tacit.methods.intervals.options import AUTO
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats
-from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE
+from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE, TINY_BASE
 
 MOST_STEPS = 8
 """An interval with a base of its own is at most this many times as wide as the base."""
@@ -144,7 +144,7 @@ def _fitting(lower: Floats, upper: Floats, near: float, most_steps: int, smalles
     width = np.where(open_ended, size, upper - lower)
     least = np.maximum(np.maximum(width / most_steps, size / MOST_MULTIPLES), smallest)
     # From one place below on, where no base is large enough.
-    start = np.floor(np.log10(np.maximum(least, 1e-290))) - 1
+    start = np.floor(np.log10(np.maximum(least, TINY_BASE))) - 1
     chosen = _Bases.of(1.0, len(lower))
     waiting = np.ones(len(lower), bool)
     for turn in range(12):

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tacit.attack.flow import longer, send, work_space
 from tacit.compiling import njit
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE
 
 
 @njit(cache=True, nogil=True)
@@ -149,7 +150,7 @@ def approach(
             gained = (at_inner - at_outer) - (inner_target[request] - outer_target[request])
             missing = outer_target[request] - at_outer
             # The next point lies further on, if only by rounding.
-            share = share * (1.0 + 1e-9) + 1e-12
+            share = share * (1.0 + ROUNDING_NOISE) + LAST_DIGITS
             share = 1.0 if gained <= missing else min(1.0, max(share, missing / gained))
             if step + 2 >= most_steps:
                 share = 1.0

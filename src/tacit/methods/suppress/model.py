@@ -28,6 +28,7 @@ from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource, StopReason, Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import INTEGRAL, LAST_DIGITS
 
 
 class OutgrownError(Exception):
@@ -219,7 +220,7 @@ class Search(driver.Search):
     def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
         """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
         if self._step > 0 and np.isfinite(bound):
-            bound = float(np.ceil(bound / self._step * (1 - 1e-12) - 1e-6)) * self._step
+            bound = float(np.ceil(bound / self._step * (1 - LAST_DIGITS) - INTEGRAL)) * self._step
         super().raise_bound(bound, source)
 
     def nothing_better(self) -> None:

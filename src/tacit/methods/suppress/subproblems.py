@@ -23,12 +23,17 @@ from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Subproblem
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
-from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER, SOLVER_EXACT
+from tacit.tolerances import (
+    CANCELLED,
+    FAR,
+    ROUNDING_NOISE,
+    SMALLEST_COEFFICIENT,
+    SOLVER,
+    SOLVER_EXACT,
+)
 
 _LARGEST = 1e3
 """Coefficients beyond this say no more than that the cell alone suffices."""
-_SMALLEST = 1e-7
-"""Solvers drop smaller coefficients; as these only weaken a cut they are rounded up."""
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
@@ -98,7 +103,7 @@ class Subproblems:
         near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
         d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < SOLVER, near, g))
         d[cell] += side
-        d[np.abs(d) < 1e-11] = 0.0
+        d[np.abs(d) < CANCELLED] = 0.0
         capacity = np.where(d > 0, separator.up, separator.down)
         capacity[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
         return charges(d, capacity)
@@ -114,7 +119,7 @@ class Subproblems:
         if rest <= VIOLATION:
             return []
         cells = np.flatnonzero((charge > 0) & ~always)
-        return [(cells, np.clip(charge[cells] / rest, _SMALLEST, _LARGEST))]
+        return [(cells, np.clip(charge[cells] / rest, SMALLEST_COEFFICIENT, _LARGEST))]
 
     def _exposed(self, number: int, hidden: Booleans) -> Iterator[Exposed]:
         """Levels that an attacker comes too close to, and why."""

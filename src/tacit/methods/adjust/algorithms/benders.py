@@ -22,12 +22,10 @@ from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, MipSolution
-from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
+from tacit.tolerances import NEGLIGIBLE_COST, ROUNDING_NOISE, SOLVER, TINY
 
 _LARGEST = 1e12
 """Larger coefficients of a cut are more than solvers can take."""
-_LEAST_SHARE = 1e-9
-"""Costs below this share of the largest are too small to scale others by."""
 
 
 def run(search: Search) -> None:
@@ -133,7 +131,7 @@ class _Master:
         if model.norm != "l1" and search.bound > 0:
             usual = search.bound
         dearest = float(model.weight.max(initial=0.0) * model.level.max(initial=0.0))
-        self._scale = usual if usual > _LEAST_SHARE * dearest else dearest or 1.0
+        self._scale = usual if usual > NEGLIGIBLE_COST * dearest else dearest or 1.0
         self._mip = HighsMip(
             sparse.csr_array((1, count + 1)),
             row_lower=np.zeros(1),

@@ -12,6 +12,7 @@ from tacit.methods.adjust.model import Search
 from tacit.methods.engine.turns import ADJUST_TURN
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import MipSolution
+from tacit.tolerances import SUBPROBLEM_GAP
 
 _SECONDS = 2.0
 """Time for one block."""
@@ -155,7 +156,7 @@ def _solved(mip: Mip, z: Floats, seconds: float, search: Search) -> MipSolution 
     try:
         return mip.solve(
             seconds=seconds,
-            gap=1e-4,
+            gap=SUBPROBLEM_GAP,
             start=mip.vector(z),
             watch=lambda _: search.out_of_time(),
             seed=search.options.seed,

@@ -17,7 +17,7 @@ from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.linear_part import LinearPart, takes_dual_form
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import MipSolution
-from tacit.tolerances import VIOLATED
+from tacit.tolerances import TINY, VIOLATED
 
 _PULL = 0.5
 """The share of the way that the vector inside follows the last optimum."""
@@ -130,7 +130,7 @@ class Narrowest:
             if is_narrow and not search.probe(self.best):
                 break
         slack = master.pool.matrix @ master.x - master.pool.right
-        tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), 1e-300)
+        tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), TINY)
         places = np.flatnonzero(tight)
         self.rows, self.right = master.pool.rows(places), master.pool.right[places]
 

@@ -30,10 +30,10 @@ from tacit.methods.suppress.heuristics.hypercubes import levels
 from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.weights import steering
+from tacit.methods.suppress.weights import HIDDEN_COST, steering
 from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
-from tacit.tolerances import NEGLIGIBLE_MOVE
+from tacit.tolerances import AGREEMENT, NEGLIGIBLE_MOVE, SUBPROBLEM_GAP
 
 _SMALL = 1_000
 """Networks with more cells than this are not solved exactly."""
@@ -46,8 +46,7 @@ _MOST_OVERLAP = 4.5
 _ROUNDS = 30
 """Modules that do not agree after so many rounds are left to the repair."""
 _MODULE_SECONDS = 10.0
-_GAP = 1e-4
-_GROWN = 1 + 1e-6
+_GROWN = 1 + AGREEMENT
 """Levels that differ by less than this are the same."""
 
 
@@ -168,7 +167,7 @@ class _Modular:
         )
         options = SuppressOptions(
             time_limit=max(1e-3, min(_MODULE_SECONDS, turns.SUPPRESS_MODULE * search.seconds_left)),
-            gap=_GAP,
+            gap=SUBPROBLEM_GAP,
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
         )
@@ -235,7 +234,7 @@ class _Modular:
             sign = 1 if side[at] == 0 else -1
             for model in module.deviations:
                 # What is suppressed comes for free, but cells of other modules cause work there.
-                cost_here = np.where(self.hidden[cells], 1e-4 * cost * count, cost)
+                cost_here = np.where(self.hidden[cells], HIDDEN_COST * cost * count, cost)
                 moved = model.moved_by_cell(int(place[at]), sign, float(level[at]), cost_here)
                 if moved is not None:
                     self.hidden[cells[moved != 0]] = True

@@ -19,7 +19,7 @@ from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
-from tacit.methods.suppress.weights import steering
+from tacit.methods.suppress.weights import HIDDEN_COST, steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, SOLVER
@@ -146,7 +146,9 @@ class Constructor:
         while open_requests.any() and not search.should_stop():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
-            used, x = self._cheapest(state, missed, request, np.where(hidden, 1e-4, 1.0) * cost)
+            used, x = self._cheapest(
+                state, missed, request, np.where(hidden, HIDDEN_COST, 1.0) * cost
+            )
             if state.is_plain and len(used):
                 state.witnesses.remember(missed, request, used, x)
                 open_requests &= ~state.witnesses.spread(missed, open_requests, used, x)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tacit.attack.flow import longer, send, work_space
 from tacit.compiling import njit
-from tacit.tolerances import MET
+from tacit.tolerances import MET, TIE_BREAKER
 
 
 @njit(cache=True, nogil=True)
@@ -148,7 +148,7 @@ def protect_by_paths(
                         step = cost[arc] * max(1.0, rest / capacity)
                     elif capacity < rest:
                         # A tie-breaker towards hidden arcs with enough capacity.
-                        step = 1e-12
+                        step = TIE_BREAKER
                     other = tail[arc] if way & 1 else head[arc]
                     through = key + step
                     if through < distance[other]:
