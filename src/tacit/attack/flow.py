@@ -11,7 +11,7 @@ empties an arc exactly.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,14 @@ import numpy.typing as npt
 from tacit.attack.reach import Limits
 from tacit.compiling import njit
 
-
-@njit(cache=True, nogil=True)
-def work_space(
-    nodes: int, arcs: int
-) -> tuple[
+Network: TypeAlias = tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+]
+"""`first`, `link`, `tail` and `head`, see `maximum_flows`."""
+WorkSpace: TypeAlias = tuple[
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
@@ -31,8 +34,13 @@ def work_space(
     npt.NDArray[np.int64],
     npt.NDArray[np.uint8],
     npt.NDArray[np.float64],
-]:
-    """What `send` works with, in the order of its arguments, ready for the first call."""
+]
+"""`level`, `queue`, `current`, `path`, `touched`, `is_touched` and `flow`, see `send`."""
+
+
+@njit(cache=True, nogil=True)
+def work_space(nodes: int, arcs: int) -> WorkSpace:
+    """What `send` works with, ready for the first call."""
     level = np.full(nodes, -1, np.int64)
     queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
@@ -53,35 +61,31 @@ def longer(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @njit(cache=True, nogil=True)
 def send(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     residual: npt.NDArray[np.float64],
     own: int,
-    source: int,
-    sink: int,
+    side: int,
     target: float,
-    level: npt.NDArray[np.int64],
-    queue: npt.NDArray[np.int64],
-    current: npt.NDArray[np.int64],
-    path: npt.NDArray[np.int64],
-    touched: npt.NDArray[np.int64],
-    is_touched: npt.NDArray[np.uint8],
-    flow: npt.NDArray[np.float64],
+    space: WorkSpace,
 ) -> tuple[float, int]:
-    """Send up to `target` from source to sink without using arc `own`, changing `residual`.
+    """Send up to `target` from one end of arc `own` to the other without using it.
 
-    The other arguments are `work_space`: per node `level` (-1 at first), `queue` (one longer; its
-    last entry counts the nodes met, 0 at first), `current` and `path` (one longer); per arc
-    `touched`, `is_touched` and `flow` (the latter two all zero on entry; the caller clears them
-    again). `flow` receives what each arc carries from tail to head; it is kept apart from
-    `residual` because huge capacities would swallow small flows.
+    To raise the arc, `side` 1, is to send from its head to its tail. `residual` changes. The space
+    is `work_space`: per node `level` (-1 at first), `queue` (one longer; its last entry counts the
+    nodes met, 0 at first), `current` and `path` (one longer); per arc `touched`, `is_touched` and
+    `flow` (the latter two all zero on entry; the caller clears them again). `flow` receives what
+    each arc carries from tail to head; it is kept apart from `residual` because huge capacities
+    would swallow small flows.
 
     Returns:
         The amount sent and the number of arcs touched. If the target is missed, the nodes with
         `level` of at least 0 are the source side of a minimum cut.
     """
+    first, link, tail, head = network
+    level, queue, current, path, touched, is_touched, flow = space
+    source, sink = head[own], tail[own]
+    if side < 0:
+        source, sink = sink, source
     total = 0.0
     touched_count = 0
     if source == sink:
@@ -271,12 +275,10 @@ def _maximum_flows(
     flow_amount = np.empty(len(flow_arc))
     used = 0
     cut = np.zeros((count, nodes), np.uint8)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    level, _, _, _, touched, is_touched, flow = space
     for request in range(count):
         own = cells[request]
-        source, sink = head[own], tail[own]
-        if sides[request] < 0:
-            source, sink = sink, source
         if caps[request] != last_cap:
             last_cap = caps[request]
             for arc in range(arcs):
@@ -295,22 +297,7 @@ def _maximum_flows(
             residual[2 * arc] = capacity[2 * arc]
             residual[2 * arc + 1] = capacity[2 * arc + 1]
         value[request], touched_count = send(
-            first,
-            link,
-            tail,
-            head,
-            residual,
-            own,
-            source,
-            sink,
-            targets[request],
-            level,
-            queue,
-            current,
-            path,
-            touched,
-            is_touched,
-            flow,
+            network, residual, own, sides[request], targets[request], space
         )
         if value[request] < targets[request]:
             for node in range(nodes):

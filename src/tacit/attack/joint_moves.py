@@ -20,6 +20,7 @@ from scipy.sparse import csgraph
 from tacit.attack.engines import FURTHEST
 from tacit.attack.reach import Requests, SparseRows
 from tacit.attack.shrink import Component
+from tacit.attack.tied_cells import TiedCells
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
@@ -81,32 +82,23 @@ class JointMoves:
                 found can be turned round.
             seed: For the first signs.
         """
-        from tacit.attack.kernels import tie_together
-
         count = A.shape[1]
         if either_way:
             up = down = np.minimum(up, down)
         inside = np.flatnonzero((up > 0) | (down > 0))
         A = sparse.csr_array(A[:, inside])
         A = sparse.csr_array(A[np.diff(A.indptr) > 0])
-        lead, ratio = tie_together(A.indptr, A.indices, A.data, len(inside))
-        moving = np.flatnonzero(lead >= 0)
-        leads, column = np.unique(lead[moving], return_inverse=True)
-        self.cells = inside[moving]
-        self._count, self._columns = count, len(leads)
-        self._column = np.full(count, -1, np.int64)
-        self._column[self.cells] = column
-        self._ratio = np.zeros(count)
-        self._ratio[self.cells] = ratio[moving]
+        tied = TiedCells.of(A, inside, count)
+        self._tied, self.cells = tied, tied.cells
+        self._count, self._columns = count, tied.size
+        self._column, self._ratio = tied.column, tied.ratio
         self._A = A
         self._in_A = np.full(count, -1, np.int64)
         self._in_A[inside] = np.arange(len(inside))
-        size, turned = np.abs(ratio[moving]), ratio[moving] < 0
-        rise, fall = np.full((2, len(leads)), np.inf)
-        need = np.zeros(len(leads))
-        np.minimum.at(rise, column, np.where(turned, down[self.cells], up[self.cells]) / size)
-        np.minimum.at(fall, column, np.where(turned, up[self.cells], down[self.cells]) / size)
-        np.maximum.at(need, column, level[self.cells] / size)
+        column, ratio = self._column[self.cells], self._ratio[self.cells]
+        rise, fall = tied.capacities(up, down)
+        need = np.zeros(tied.size)
+        np.maximum.at(need, column, level[self.cells] / np.abs(ratio))
         self._unit = self._units(np.maximum(rise, fall), need)
         self._rise = np.minimum(rise / self._unit, FAR_NEARBY)
         self._fall = np.minimum(fall / self._unit, FAR_NEARBY)
@@ -114,15 +106,12 @@ class JointMoves:
         enough = self._need * (1 - MET)
         self.can_rise, self.can_fall = np.zeros(count, bool), np.zeros(count, bool)
         rises, falls = (self._rise >= enough)[column], (self._fall >= enough)[column]
-        self.can_rise[self.cells] = np.where(turned, falls, rises)
-        self.can_fall[self.cells] = np.where(turned, rises, falls)
-        tied = sparse.csr_array(
-            (ratio[moving] * self._unit[column], (moving, column)), shape=(len(inside), len(leads))
-        )
-        self._rows = self._scaled(sparse.csr_array(A @ tied))
+        self.can_rise[self.cells] = np.where(ratio < 0, falls, rises)
+        self.can_fall[self.cells] = np.where(ratio < 0, rises, falls)
+        self._rows = self._scaled(tied.combined(A, self._unit))
         self._solver = solver
         self._rng = np.random.default_rng(seed)
-        self.sign = self._rng.choice([-1.0, 1.0], len(leads))
+        self.sign = self._rng.choice([-1.0, 1.0], tied.size)
 
     @staticmethod
     def _units(most: Floats, need: Floats) -> Floats:
@@ -145,8 +134,7 @@ class JointMoves:
 
     def columns(self, cells: Integers) -> Integers:
         """The columns of some cells that can move."""
-        columns = np.unique(self._column[cells])
-        return columns[columns >= 0]
+        return self._tied.columns(cells)
 
     def columns_of(self, cells: Integers) -> Integers:
         """The column of each of some cells, -1 where it cannot move."""

@@ -73,17 +73,7 @@ CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
-_NOT_FOR_JJ = (
-    "dimensions",
-    "recode",
-    "rules",
-    "levels",
-    "least_level",
-    "bounds",
-    "weights",
-    "insiders",
-    "coalition",
-)
+_NOT_FOR_JJ = tuple(key for key in TOP_KEYS if key not in ("data", "method", "outputs"))
 
 
 @dataclass(frozen=True, eq=False)

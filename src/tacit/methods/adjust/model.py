@@ -31,7 +31,6 @@ from tacit.problem import (
     Floats,
     Integers,
     Problem,
-    component_labels,
 )
 from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, LEAST_SQUARES, MET, ROUNDING_NOISE
 
@@ -88,11 +87,6 @@ class Adjustment:
     def columns(self) -> sparse.csc_array[Any]:
         """The relations by column."""
         return sparse.csc_array(self.A)
-
-    @cached_property
-    def component(self) -> Integers:
-        """For each cell the number of its connected component."""
-        return component_labels(self.A)
 
     @cached_property
     def place(self) -> Integers:

@@ -184,7 +184,7 @@ class _Curve:
 
     def __init__(self, search: Search, base: Mip):
         model = search.model
-        self._model, self._base = model, base
+        self._base = base
         n, width = model.size, base.rows.shape[1]
         self._n, self._width = n, width
         self._unit, self._cost_unit = model.unit, base.cost_unit

@@ -69,7 +69,8 @@ def approach(
     nodes = len(first) - 1
     arcs = len(tail)
     residual = np.empty(2 * arcs)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    level, _, _, _, touched, is_touched, flow = space
     walked = begin.copy()
     pointer = np.zeros(1024, np.int64)
     owner = np.zeros(1024, np.int64)
@@ -90,33 +91,13 @@ def approach(
             outer[way + 1] = min(given_outer[way + 1], limit_down[entry])
             inner[way + 1] = min(given_inner[way + 1], limit_down[entry])
         own = cells[request]
-        source, sink = head[own], tail[own]
-        if sides[request] < 0:
-            source, sink = sink, source
         share = begin[request]
         for step in range(most_steps):
             for way in range(2 * arcs):
                 residual[way] = outer[way] + share * (inner[way] - outer[way])
             target = outer_target[request]
             target += share * (inner_target[request] - target)
-            value, touched_count = send(
-                first,
-                link,
-                tail,
-                head,
-                residual,
-                own,
-                source,
-                sink,
-                target,
-                level,
-                queue,
-                current,
-                path,
-                touched,
-                is_touched,
-                flow,
-            )
+            value, touched_count = send(network, residual, own, sides[request], target, space)
             met = value >= target * (1.0 - tolerance)
             for position in range(touched_count):
                 arc = touched[position]

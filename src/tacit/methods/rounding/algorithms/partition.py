@@ -57,11 +57,6 @@ class _Dive:
         self._search = search
         lattice = search.lattice
         self._decided = lattice.low == lattice.high
-        order = np.argsort(lattice.column_cell, kind="stable")
-        self._columns_by_cell = order
-        self._first = np.searchsorted(
-            lattice.column_cell[order], np.arange(search.problem.cell_count + 1)
-        )
 
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.kernels import tie_together
 from tacit.attack.nearby import Nearby
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, Limits, Requests
+from tacit.attack.tied_cells import TiedCells
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
@@ -201,6 +201,9 @@ class CheapestDeviation:
 
     Cells whose deviations are multiples of each other share a column. Deviations are measured
     in units of the level, so that the same bounds serve almost all cells.
+
+    Attributes:
+        barred: Columns that may not move; the owner may change it between calls.
     """
 
     def __init__(
@@ -229,24 +232,15 @@ class CheapestDeviation:
             cells = np.flatnonzero(usable & ~structure.in_network)
         A = sparse.csr_array(structure.A[:, cells])
         A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
-        if state.is_plain:
-            lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
-        else:
-            # The capacity of a cell depends on which one is asked: each keeps its own column.
-            lead, ratio = np.arange(len(cells)), np.ones(len(cells))
+        # Where the capacity of a cell depends on which one is asked, each keeps its own column.
+        tied = TiedCells.of(A, cells, search.problem.cell_count, tie=state.is_plain)
         self._own_capacity = None if state.is_plain else search.own_capacity(state)
-        moving = np.flatnonzero(lead >= 0)
-        leads, column = np.unique(lead[moving], return_inverse=True)
-        self._cells = cells[moving]
-        self._column = np.full(search.problem.cell_count, -1, np.int64)
-        self._column[self._cells] = column
-        self._ratio = np.zeros(search.problem.cell_count)
-        self._ratio[self._cells] = ratio[moving]
-        self._up, self._down = self._capacities(separator.up, separator.down, len(leads))
-        tied = sparse.csr_array((ratio[moving], (moving, column)), shape=(len(cells), len(leads)))
-        reduced = _without_repeats(sparse.csr_array(A @ tied))
+        self._tied = tied
+        self._cells, self._column, self._ratio = tied.cells, tied.column, tied.ratio
+        self._up, self._down = tied.capacities(separator.up, separator.down)
+        reduced = _without_repeats(tied.combined(A))
         zeros = np.zeros(reduced.shape[0])
-        count = 2 * len(leads)
+        count = 2 * tied.size
         self._lower, self._upper = np.zeros(count), np.zeros(count)
         self._cost = np.zeros(count)
         self._model = HighsModel(
@@ -257,18 +251,7 @@ class CheapestDeviation:
             upper=self._upper,
             tolerance=SOLVER,
         )
-        self.barred = np.zeros(len(leads), bool)
-
-    def _capacities(self, up: Floats, down: Floats, count: int) -> tuple[Floats, Floats]:
-        """Capacities of the columns: the least of what their cells have."""
-        ratio = self._ratio[self._cells]
-        rise = np.where(ratio > 0, up[self._cells], down[self._cells]) / np.abs(ratio)
-        fall = np.where(ratio > 0, down[self._cells], up[self._cells]) / np.abs(ratio)
-        column = self._column[self._cells]
-        rise_most, fall_most = np.full(count, np.inf), np.full(count, np.inf)
-        np.minimum.at(rise_most, column, rise)
-        np.minimum.at(fall_most, column, fall)
-        return rise_most, fall_most
+        self.barred = np.zeros(tied.size, bool)
 
     @property
     def column_count(self) -> int:
@@ -281,8 +264,7 @@ class CheapestDeviation:
 
     def columns(self, cells: Integers) -> Integers:
         """The columns that some cells belong to."""
-        columns = np.unique(self._column[cells])
-        return columns[columns >= 0]
+        return self._tied.columns(cells)
 
     def cheapest(self, requests: Requests, number: int, cost: Floats) -> tuple[Integers, Floats]:
         """Cells that move in the cheapest deviation, and how far; none if there is none."""
@@ -363,13 +345,10 @@ class CheapestDeviation:
         """Lower the capacities of columns, in place, to what limited cells allow."""
         cells, rise, fall = limited
         inside = self._column[cells] >= 0
-        cells, rise, fall = cells[inside], rise[inside], fall[inside]
-        ratio, column = self._ratio[cells], self._column[cells]
-        turned = ratio < 0
-        above = np.where(turned, fall, rise) / (np.abs(ratio) * unit)
-        below = np.where(turned, rise, fall) / (np.abs(ratio) * unit)
-        np.minimum.at(capacity, column, above)
-        np.minimum.at(capacity, column + self.column_count, below)
+        cells, column = cells[inside], self._column[cells[inside]]
+        above, below = self._tied.per_column(cells, rise[inside], fall[inside])
+        np.minimum.at(capacity, column, above / unit)
+        np.minimum.at(capacity, column + self.column_count, below / unit)
 
     def _update(self, lower: Floats, upper: Floats, column_cost: Floats) -> None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))

@@ -49,7 +49,8 @@ def protect_by_paths(
     arcs = len(tail)
     missing = np.zeros(len(cells))
     residual = np.zeros(2 * arcs)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    touched, is_touched, flow = space[4:]
     distance = np.empty(nodes)
     came = np.empty(nodes, np.int64)
     heap_node = np.empty(2 * arcs + nodes + 1, np.int64)
@@ -76,24 +77,7 @@ def protect_by_paths(
             residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
             residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
         target = targets[request]
-        sent, touched_count = send(
-            first,
-            link,
-            tail,
-            head,
-            residual,
-            own,
-            source,
-            sink,
-            target,
-            level,
-            queue,
-            current,
-            path,
-            touched,
-            is_touched,
-            flow,
-        )
+        sent, touched_count = send(network, residual, own, sides[request], target, space)
         for position in range(touched_count):
             is_touched[touched[position]] = 0
             flow[touched[position]] = 0.0
@@ -226,7 +210,8 @@ def publish_again(
     entry_next = np.empty(1024, np.int64)
     entries = 0
     version = np.zeros(count, np.int64)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    touched, is_touched, flow = space[4:]
     published = np.zeros(len(candidates), np.bool_)
     concerned = np.empty(count, np.int64)
     flow_arc = np.empty(1024, np.int64)
@@ -265,9 +250,6 @@ def publish_again(
         for position in range(concerned_count):
             request = concerned[position]
             own = cells[request]
-            source, sink = head[own], tail[own]
-            if sides[request] < 0:
-                source, sink = sink, source
             begin, end = 0, 0
             if limited[request] >= 0:
                 begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
@@ -276,22 +258,7 @@ def publish_again(
                 residual[2 * tight] = min(residual[2 * tight], limit_up[entry])
                 residual[2 * tight + 1] = min(residual[2 * tight + 1], limit_down[entry])
             sent, touched_count = send(
-                first,
-                link,
-                tail,
-                head,
-                residual,
-                own,
-                source,
-                sink,
-                targets[request],
-                level,
-                queue,
-                current,
-                path,
-                touched,
-                is_touched,
-                flow,
+                network, residual, own, sides[request], targets[request], space
             )
             flow_start[position] = used
             for place in range(touched_count):
