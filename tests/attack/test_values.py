@@ -154,7 +154,7 @@ def test_values_that_do_not_add_up_may_still_hide() -> None:
 def test_rounded_values_are_deduced_as_by_brute_force(
     published: Published, base: int, seed: int
 ) -> None:
-    """What a reader with the base can deduce equals a linear programme over what may be."""
+    """What a reader with the base can deduce equals a linear program over what may be."""
     problem = published.problem
     rng = np.random.default_rng(seed)
     up = rng.integers(0, 2, problem.cell_count)

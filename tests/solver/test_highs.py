@@ -1,4 +1,4 @@
-"""Persistent linear programmes: changes of costs, bounds and rows against fresh solves."""
+"""Persistent linear programs: changes of costs, bounds and rows against fresh solves."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_changes_lead_to_what_a_fresh_solve_finds(seed: int) -> None:
 
 
 def test_status_is_told() -> None:
-    """Programmes without end and without solution are told apart from solved ones."""
+    """Programs without end and without solution are told apart from solved ones."""
     model = HighsModel(
         sparse.csr_array([[1.0, 1.0]]),
         row_lower=np.array([1.0]),

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tacit.solver.mip import MipSolution
 from tacit.solver.scaled_mip import ScaledMip
-from tests.solver.programmes import Cover, values
+from tests.solver.programs import Cover, values
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -383,7 +383,7 @@ class Separator:
 
 
 class _LinearSeparator:
-    """Multipliers by linear programmes, for cells outside networks.
+    """Multipliers by linear programs, for cells outside networks.
 
     Deviations are measured in units of the level at hand: then almost all bounds are y itself,
     whichever cell is asked, and the model moves little from request to request.

@@ -1,4 +1,4 @@
-"""The two engines behind the attacker: maximum flows for networks, linear programmes for the rest.
+"""The two engines behind the attacker: maximum flows for networks, linear programs for the rest.
 
 Both answer `Requests` about one `Component`, numbered within the component. An answer is only
 given when it has been checked here, outside the solver: the deviation by its relations and
@@ -124,7 +124,7 @@ def _put_rays(
 
 
 class LinearEngine:
-    """Answers by linear programmes on one persistent model.
+    """Answers by linear programs on one persistent model.
 
     From cell to cell only the cost changes, so that the primal simplex method goes on from
     the last basis. Every optimum also serves as a witness for the other open requests.

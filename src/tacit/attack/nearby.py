@@ -1,6 +1,6 @@
 """Deviations among the cells near the asked one.
 
-In large tables almost every cell is protected by cells close by. A linear programme over these
+In large tables almost every cell is protected by cells close by. A linear program over these
 alone is small, and what it finds holds in the whole table: all other cells stand still. Only
 where nothing is found nearby is the whole table needed.
 """

@@ -136,7 +136,7 @@ def shrink(
         up: How far each cell can rise.
         down: How far each cell can fall.
         keep: Cells to keep although they cannot move, because they will be asked for.
-        networks: Look for networks; without, all components go to the linear programme.
+        networks: Look for networks; without, all components go to the linear program.
     """
     A = structure.A
     movable = (up > 0) | (down > 0)

@@ -1,7 +1,7 @@
 """Deviations that somebody suggests to an audit, each checked before it is used.
 
 Whoever made a pattern safe knows deviations that show it. To check one takes a product with the
-relations, to find it again may take a linear programme. A suggestion that does not hold is left
+relations, to find it again may take a linear program. A suggestion that does not hold is left
 out: the request is then answered as if nothing had been suggested.
 """
 

@@ -55,7 +55,7 @@ class Attack:
             knowledge: What is known of each cell alone.
             structure: The examined relations, if at hand from an earlier attack.
             keep: Cells that will be asked for with a capacity of their own.
-            networks: Use maximum flows where possible; without, linear programmes only.
+            networks: Use maximum flows where possible; without, linear programs only.
             solver: Makes linear solvers.
         """
         structure = structure or Structure.of(problem, networks=networks)

@@ -1,8 +1,8 @@
-"""A persistent linear programme on HiGHS.
+"""A persistent linear program on HiGHS.
 
 The model is built once; afterwards costs and bounds change as arrays, rows come and go, and
 every solve starts from the last basis. Options are those that measured best for long chains of
-similar programmes: one thread, no presolve.
+similar programs: one thread, no presolve.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A linear programme that returns to an earlier basis and gives up once it no longer helps."""
+"""A linear program that returns to an earlier basis and gives up once it no longer helps."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ class _Cuts:
 
 
 class _LinearWalk:
-    """Walks for requests about cells outside networks, by linear programmes.
+    """Walks for requests about cells outside networks, by linear programs.
 
     There are two of them: one stays at the point, so that all requests meet the same slacks
     there, the other walks.

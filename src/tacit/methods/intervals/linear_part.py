@@ -4,7 +4,7 @@ Tables are written in terms of few cells: totals are eliminated by their definit
 consistent deviation is x = N y with B y = 0: y are the deviations of the cells that are left, N
 adds them up to all cells, and B holds the relations that were needed for no definition and do not
 follow from those. In tables of three and more dimensions far fewer cells are left than there are
-relations, and linear programmes written in their terms are much smaller.
+relations, and linear programs written in their terms are much smaller.
 
 The attacker's problem can be written with a row for each relation, or its dual with a row for
 each cell that is left when totals are eliminated. Flat tables have few relations, tables with

@@ -49,7 +49,7 @@ class IntervalsOptions(EndsOptions):
     Attributes:
         algorithm: How to search. `auto`: cuts between the relaxation's optimum and a point
             inside. `benders`: cuts at the relaxation's optimum [CastroVia2016, section 4].
-            `monolithic`: one linear programme with a table for every sensitive cell and side
+            `monolithic`: one linear program with a table for every sensitive cell and side
             [CastroVia2016, (3)].
         round_to: Move both ends of every interval outwards to multiples of this number, or to
             multiples of a base that follows from the interval (`auto`), so that no end can be

@@ -75,7 +75,7 @@ def _widths_alone(search: Search) -> None:
 
 
 def _walks_are_cheap(model: CombinedModel) -> bool:
-    """Are walks to a point inside short programmes, with a row for each relation?
+    """Are walks to a point inside short programs, with a row for each relation?
 
     Their dual form is slow between points with many cells open.
     """

@@ -1,4 +1,4 @@
-"""`monolithic`: one mixed-integer programme with a table for every sensitive cell and side.
+"""`monolithic`: one mixed-integer program with a table for every sensitive cell and side.
 
 This is [KarlssonOlsson2015, (3.28)], a yardstick for small tables.
 """

@@ -1,4 +1,4 @@
-"""`monolithic`: one linear programme with a table for every sensitive cell and side.
+"""`monolithic`: one linear program with a table for every sensitive cell and side.
 
 This is [CastroVia2016, (3)], attackers and sliding levels included.
 """
