@@ -419,7 +419,7 @@ def _several_roots(roots: Sequence[str]) -> HierarchyError:
 
 
 def _circle(above: Mapping[str, str | None], unreached: set[str]) -> list[str]:
-    """One circle of codes, found by walking upwards from any code that hangs in the air."""
+    """One cycle of codes, found by walking upwards from any code without a way to the total."""
     code: str | None = min(unreached)
     seen: dict[str | None, int] = {}
     walk: list[str] = []

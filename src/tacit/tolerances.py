@@ -66,7 +66,7 @@ WIDER = 1e-7
 BEYOND = 1e-10
 """What is opened to meet a level goes beyond it by this share, which rounding may take back."""
 UNDECIDED = 1e-8
-"""What lacks of a level where the answer is neither yes nor no; it counts as missed."""
+"""What a level lacks where the answer is neither yes nor no; it counts as missed."""
 NEGLIGIBLE = 1e-6
 """Capacities and deviations below this share of the smallest level come from solvers, and go."""
 

@@ -43,10 +43,10 @@ the table, and find all cuts."""
 _FEW = 50
 """If fewer were found, other networks are asked."""
 _MOST_PARTS = 64
-"""So many networks together find all but a few of the cuts that there are."""
+"""This many networks together find all but a few of the cuts that there are."""
 
 _FULLY = 0.999
-"""From this on a cell counts as suppressed in full."""
+"""From this y on, a cell counts as fully suppressed."""
 
 _DENOMINATOR = 2520.0
 """Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
@@ -265,7 +265,7 @@ class Separator:
     def _by_flows(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`; of cells outside networks, as far as parts of the table tell."""
+        """As `_multipliers`, for cells outside networks, from networks inside the table."""
         yield from self._in_network(requests, caps, share)
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others) or not self._in_parts:
@@ -282,14 +282,14 @@ class Separator:
                     yield each
                 if found >= _ENOUGH:
                     return
-            # What these can tell is mostly told; others find other cuts.
+            # These networks have given most of their cuts; others find different ones.
             if not self.structure.parts.renew():
                 return
 
     def _in_network(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of cells in networks alone."""
+        """As `_multipliers`, for cells in networks only."""
         inside = np.flatnonzero(self.structure.in_network[requests.cells])
         if len(inside):
             network = self.structure.network
@@ -305,7 +305,7 @@ class Separator:
         share: Floats,
         part: NetworkPart,
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of chosen requests and relations that are a network."""
+        """As `_multipliers`, for chosen requests and relations that form a network."""
         place = np.minimum(np.searchsorted(part.cells, requests.cells[chosen]), len(part.cells) - 1)
         inside = chosen[part.cells[place] == requests.cells[chosen]]
         if len(inside):
@@ -316,7 +316,7 @@ class Separator:
     def _by_programs(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of cells outside networks."""
+        """As `_multipliers`, for cells outside networks."""
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others):
             return

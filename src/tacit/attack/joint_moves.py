@@ -1,8 +1,8 @@
 """Deviations in which many cells move at once, each as far as its level asks.
 
-A table that is no network needs a linear program for each level. But one program may ask for many
-levels together: its solution is one deviation of the table, and where only some relations connect
-what moves, it falls apart into deviations of their own. Turned round it serves the other side of
+A table that is not a network needs a linear program for each level. But one program may ask for
+many levels together: its solution is one deviation of the table, and where only some relations
+connect what moves, it falls apart into several deviations. Turned round it serves the other side of
 the same cells, because no cell moves further than it may either way. A few programs show what
 thousands would, and the cheapest of such deviations are a good pattern to suppress.
 """
@@ -28,7 +28,7 @@ from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, NEGLIGIBLE_MOVE, ROUNDIN
 
 _REWARD = 1e5
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
-_DEAREST = 1e4
+_LARGEST_COST = 1e4
 """Costs are cut off here, in the same unit: solvers suffer from large ones."""
 _ROUNDS = 6
 _WORTHWHILE = 0.05
@@ -36,10 +36,10 @@ _WORTHWHILE = 0.05
 _MANY = 48
 """For fewer levels it does not pay to look for deviations in common."""
 _TOGETHER = 64
-"""So many levels are asked for in one program whose deviations are kept: more of them move more
+"""Levels that are asked for in one program whose deviations are kept: more of them move more
 cells, fewer take more programs."""
 _FEWER = 8
-"""So many of those that are left."""
+"""The same for the levels that are left."""
 _EXACT = EVIDENCE / 200
 """What a deviation may miss relations by in all, as a share of what it shows, to be evidence."""
 _ROUNDING = np.finfo(float).eps / 2
@@ -53,8 +53,8 @@ class JointMoves:
 
     Attributes:
         cells: The cells that can move, increasing.
-        can_rise: Whether each cell of the table may rise as far as its level, for all that it and
-            the cells tied to it may do.
+        can_rise: Whether each cell of the table may rise as far as its level, given
+            the capacities of it and of the cells tied to it.
         can_fall: The same for falling.
         sign: Of each column, whether asked cells rise or fall; what was found best so far.
     """
@@ -149,7 +149,7 @@ class JointMoves:
     def towards(self, cells: Integers, side: int) -> Integers:
         """Set signs such that cells move to a side; returns those of their columns that can.
 
-        Of cells in one column that would have it move both ways, the first has its will.
+        Of cells in one column that would have it move both ways, the first decides.
         """
         can = self.can_rise if side > 0 else self.can_fall
         cells = cells[can[cells]]
@@ -177,7 +177,7 @@ class JointMoves:
             moves = sparse.hstack([moves, -moves])
             towards = sparse.hstack([toward, -toward])
             lower, upper = np.zeros(2 * count), np.concatenate([self._rise, self._fall])
-            cost = np.minimum(price, _DEAREST)
+            cost = np.minimum(price, _LARGEST_COST)
         height = moves.shape[0]
         nothing = sparse.csr_array((height, k))
         model = self._solver(
@@ -234,7 +234,7 @@ class JointMoves:
 
     @property
     def least(self) -> Floats:
-        """The price at which little moves: cells with little capacity are left alone."""
+        """Costs at which little moves: cells with little capacity are left alone."""
         return np.asarray(1.0 / np.clip(np.concatenate([self._rise, self._fall]), 1e-3, 1.0))
 
     def met(self, asked: Integers, z: Floats) -> Booleans:

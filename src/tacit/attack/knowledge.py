@@ -33,7 +33,7 @@ class Knowledge:
         Args:
             problem: The true table.
             solution: What is published: an outcome, a suppression, intervals, values, a mask
-                of the suppressed cells or their numbers. Of values without a radius a reader
+                of the suppressed cells or their numbers. For values without a radius a reader
                 knows no more than the bounds.
 
         Raises:
@@ -58,7 +58,7 @@ class Knowledge:
         outside = np.flatnonzero((up < -slack) | (down < -slack))
         if len(outside):
             raise ProblemError(
-                "the true value lies outside the bounds or what is published of it: "
+                "the true value lies outside its bounds or outside what is published for it: "
                 f"{problem.name_cells(outside)}",
                 cells=outside,
             )
@@ -156,7 +156,7 @@ class Attacker:
 
     @classmethod
     def coalition(cls, members: Sequence[Attacker], *, name: str = "coalition") -> Attacker:
-        """Several attackers who put together what they know."""
+        """Several attackers who pool what they know."""
         at_least: dict[int, float] = {}
         at_most: dict[int, float] = {}
         for member in members:
@@ -210,7 +210,7 @@ class Attacker:
         wrong = np.flatnonzero((up < -slack) | (down < -slack))
         if len(wrong):
             raise InputError(
-                f"attacker {self.name!r} holds for certain what is not so: "
+                f"attacker {self.name!r} is certain of something that is not true: "
                 f"{problem.name_cells(wrong)}"
             )
         return Knowledge(np.maximum(up, 0.0), np.maximum(down, 0.0))

@@ -94,7 +94,7 @@ class LeastMoves:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if len(changed):
             self._model.set_bounds(changed, lower[changed], upper[changed])
-        repriced = np.flatnonzero(cost != self._cost)
-        if len(repriced):
-            self._model.set_cost(repriced, cost[repriced])
+        changed = np.flatnonzero(cost != self._cost)
+        if len(changed):
+            self._model.set_cost(changed, cost[changed])
         self._lower, self._upper, self._cost = lower, upper, cost

@@ -82,7 +82,7 @@ def _clipped(
 ) -> tuple[sparse.csr_array[Any, Any], Integers]:
     """Tables without what flows that cancel and rounding leave at a bound or without capacity.
 
-    Where cells have capacities of their own in each claim, or a direction goes on without end,
+    Where cells have capacities of their own in each claim, or a direction is unbounded,
     each claim gets a table of its own.
     """
     is_shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0])[reaches.row] > 1
@@ -110,7 +110,7 @@ def _clipped(
 def _reached(
     capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any], row: Integers
 ) -> Floats:
-    """What the tables reach, but no more than was said; directions go on without end."""
+    """What the tables reach, but no more than was said; directions are unbounded."""
     moved = entries_at(x, row, capacities.cells) * capacities.sides
     return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
 
@@ -150,7 +150,7 @@ class _Mender:
         """The smallest change of cells that move which makes the table add up."""
         capacities = self._capacities.take(np.array([claim]))
         own = cells == capacities.cells[0]
-        # In a direction without end the cell itself sets the pace.
+        # In an unbounded direction the cell itself sets the scale.
         pace = float(np.abs(moves[own]).sum()) if np.isinf(amount) else amount
         A = sparse.csr_array(self._columns[:, cells])
         A = sparse.csr_array(A[np.diff(A.indptr) > 0])

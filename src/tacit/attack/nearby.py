@@ -187,10 +187,10 @@ class Nearby:
         zeros = np.zeros(A.shape[0])
         # A cell with little capacity is likely to need others beside it.
         most = np.concatenate([upper, -lower])
-        price = np.tile(cost, 2) / np.clip(most, 1e-3, 1.0)
+        unit_cost = np.tile(cost, 2) / np.clip(most, 1e-3, 1.0)
         least = np.zeros(2 * count)
         moving, still = (0, count) if side > 0 else (count, 0)
-        price[[moving, still]] = 0.0
+        unit_cost[[moving, still]] = 0.0
         least[moving], most[moving], most[still] = 1.0, 1.0, 0.0
         try:
             model = self._solver(
@@ -199,7 +199,7 @@ class Nearby:
                 row_upper=zeros,
                 lower=least,
                 upper=most,
-                cost=price,
+                cost=unit_cost,
             )
             solution = model.solve(cold=True, strategy="dual")
         except SolverError:

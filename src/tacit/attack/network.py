@@ -54,7 +54,7 @@ class Network:
         return Network(self.tail, self.head, rows, self.sign, self.first, self.link)
 
     def multipliers(self, source_side: Booleans, relation_count: int) -> Floats:
-        """Row multipliers of minimum cuts, one row of the result a cut.
+        """Row multipliers of minimum cuts, one row per cut.
 
         Args:
             source_side: For each cut and node whether the node is on the source side.

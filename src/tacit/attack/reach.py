@@ -21,7 +21,7 @@ GAP_TOLERANCE = SAME_AMOUNT
 
 
 def repeated_ranges(first: Integers, length: Integers) -> Integers:
-    """The numbers from each start on, so many of them, one range after the other."""
+    """Ranges of consecutive numbers, each with its start and length, one after the other."""
     before = np.cumsum(length) - length
     numbers: Integers = np.repeat(first - before, length) + np.arange(int(length.sum()))
     return numbers
@@ -56,7 +56,7 @@ class Limits:
 
     @classmethod
     def none(cls, count: int) -> Limits:
-        """So many requests in which nothing is limited."""
+        """The limits of a number of requests in which nothing is limited."""
         nothing = np.zeros(0)
         chosen = np.full(count, -1, np.int64)
         return cls(chosen, np.zeros(1, np.int64), np.zeros(0, np.int64), nothing, nothing)
@@ -295,7 +295,7 @@ class Reaches:
     """Answers, in the order of the requests.
 
     Attributes:
-        amount: How far the cell moves in a consistent table; inf if without end.
+        amount: How far the cell moves in a consistent table; inf if without limit.
         limit: No consistent table moves it further; inf where the target was reached first.
         tables: Consistent tables that reach the amounts, as deviations from the true table, one
             per row; for an infinite amount a direction that can be followed for ever. Several
@@ -349,7 +349,7 @@ class Reaches:
 
     @classmethod
     def unanswered(cls, count: int, problem: Problem) -> Reaches:
-        """No answer to any of so many requests."""
+        """No answers, for a number of requests."""
         return cls(
             np.zeros(count),
             np.full(count, np.inf),

@@ -110,7 +110,7 @@ class Shrunk:
         """Complete row multipliers so that cells pinned by a relation cost nothing.
 
         Args:
-            g: Multipliers over all relations, one column a proof; zero where not yet known.
+            g: Multipliers over all relations, one column per proof; zero where not yet known.
             cells: The cell that each column bounds.
             sides: 1 for its upper, -1 for its lower side.
         """

@@ -157,7 +157,7 @@ class Attack:
         limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
     def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:
-        """Complete multipliers found in a component and store them, a column a request."""
+        """Complete multipliers found in a component and store them, one column per request."""
         g = self.shrunk.lift(g, requests.cells[index], requests.sides[index])
         relation, position = np.nonzero(g)
         rows.put_many(index[position], relation, g[relation, position])

@@ -2,7 +2,7 @@
 
 The width of a cell is that of the interval in which it can lie for all that a reader knows, as a
 share of its value: 0 where the value is published, at most 2, because a cell that can be anything
-up to twice its value is as good as lost. Half the width is the share of the cell that is lost.
+up to twice its value may as well be lost. Half the width is the share of the cell that is lost.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ def _any(shown: dict[str, Booleans]) -> Booleans:
 
 
 def _share(amount: Floats, size: Floats) -> Floats:
-    """Amounts as shares of the cells' sizes; of a cell of nothing any amount is infinitely much."""
+    """Amounts as shares of the cells' sizes; any amount is an infinite share of an empty cell."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share: npt.NDArray[np.float64] = amount / size
     return np.where(amount > 0, share, 0.0)

@@ -155,7 +155,7 @@ class Job:
         weights: What a suppressed cell costs, where that is not as the data say; for a JJ file, by
             `unit` or `value`.
         insiders: Which contributors attack, see `tacit.protect`; None for the default.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
         method: How to protect.
         options: The options of the method.
         outputs: What to write.
@@ -307,7 +307,7 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
             raise section.fault("a database needs a 'query', or the name of a table", "database")
         return Microdata((str(database), query), given)
     if query is not None:
-        raise section.fault("'query' is about a 'database', which is not given", "query")
+        raise section.fault("'query' needs a 'database', which is not given", "query")
     names = section.texts("microdata") or []
     return Microdata([_from_folder(section.file.parent, name) for name in names], given)
 
@@ -395,7 +395,7 @@ def _insiders(top: Section) -> dict[str, Any]:
         if coalition < 1:
             raise top.fault("'coalition' must be a whole number of at least 1", "coalition")
         if choice == "none":
-            raise top.fault("'coalition' means nothing where insiders is none", "coalition")
+            raise top.fault("'coalition' has no effect where insiders is none", "coalition")
     return {"insiders": choice, "coalition": coalition or 1}
 
 

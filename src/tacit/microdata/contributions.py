@@ -26,7 +26,7 @@ FEW_CELLS = 100_000
 """Up to this many cells, or an eighth of the records, keeping more of them costs little."""
 
 UNITS_AT_ONCE = 50_000
-"""So many contributors are identified at once."""
+"""Contributors that are identified at once."""
 
 Identify: TypeAlias = Callable[[Integers, bool], Integers]
 """Internal numbers of contributors (or holdings, if true), from their numbers in this source."""

@@ -61,7 +61,7 @@ def protect(
         insiders: Which contributors attack besides, each knowing its own figures: `singletons`,
             who are alone in a cell (the default where the table knows the number of
             contributors); `contributors`, all whom it knows; `none`. A problem brings its own.
-        coalition: So many insiders may put together what they know.
+        coalition: How many insiders may pool what they know.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the table must add up (see `Problem.validate`).
         **options: Options of the method, such as `time_limit=60`.
@@ -131,7 +131,7 @@ def faced(
         source: The table or problem.
         options: Options of the method; `singletons` follows papers in place of insiders.
         insiders: Which contributors attack; None leaves it at the default.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
 
     Raises:
         InputError: Insiders that the source cannot have, or both insiders and `singletons`.

@@ -33,7 +33,7 @@ from tacit.rules.sums import SensitiveSum, nearly_known_sums, sensitive_sums
 from tacit.table import Table
 
 MOST_ROUNDS = 4
-"""So often the table is protected again; sums that are still known then are reported."""
+"""How often the table is protected again; sums that are still known then are reported."""
 
 LEAST_SHARE = 0.1
 """A round is not begun with less than this share of the time limit left."""

@@ -201,7 +201,7 @@ def round_steps(low: float, high: float, count: int = 5) -> list[float]:
     [2.0, 3.0, 4.0]
     """
     if high - low <= ROUNDING_NOISE * max(abs(low), abs(high)):
-        # As good as one number, which gets a step to either side.
+        # Practically one number, which gets a step to either side.
         reach = max(abs(low) / 3, ROUNDING_NOISE)
         low, high, count = low - reach, high + reach, 3
     rough = (high - low) / count

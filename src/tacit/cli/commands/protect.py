@@ -106,7 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coalition",
         type=whole_number(1),
         metavar="N",
-        help="how many insiders may put together what they know (default: 1)",
+        help="how many insiders may pool what they know (default: 1)",
     )
     parser.add_argument(
         "--singletons",

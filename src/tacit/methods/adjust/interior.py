@@ -47,7 +47,7 @@ def least_squares(
 
     Returns:
         Deviations within their limits that add up to numerical accuracy, and dual values; None if
-        the method did not come to an end, as when there is no such table.
+        the method did not converge, as when there is no such table.
     """
     scale = np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
     free = high - low > LAST_DIGITS * scale
@@ -91,7 +91,7 @@ class _Point:
         self.p = np.where(self.has_low, force, 0.0)
         self.q = np.where(self.has_high, force, 0.0)
 
-    def _rooms(self) -> tuple[Floats, Floats]:
+    def _slacks(self) -> tuple[Floats, Floats]:
         return (
             np.where(self.has_low, self.z - self.low, 1.0),
             np.where(self.has_high, self.high - self.z, 1.0),
@@ -104,7 +104,7 @@ class _Point:
         for _ in range(_STEPS):
             if is_over():
                 return None
-            below, above = self._rooms()
+            below, above = self._slacks()
             dual = self.H * self.z - self.A.T @ self.y - self.p + self.q
             primal = self.b - self.A @ self.z
             complement = float(self.p @ (below * self.has_low) + self.q @ (above * self.has_high))

@@ -260,7 +260,7 @@ class UnitSearch(Search, driver.Search):
     Attributes:
         asked: What was asked for, and the table as it was given.
         start: Deviations to begin with, if there are any.
-        remark: What is to be said of a table whatever it is like.
+        remark: What to say about a table, whatever it is like.
     """
 
     method = "adjust"

@@ -33,7 +33,7 @@ from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
-from tacit.methods.intervals.cuts import usual_price
+from tacit.methods.intervals.cuts import usual_cost
 from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import (
@@ -53,7 +53,7 @@ _PATIENCE = 3
 _TURNS = 3
 """How often the relaxation is solved at once, with more links each time."""
 _MOST_BRIDGELESS = 1000
-"""So many bridgeless rows are added at once."""
+"""Bridgeless rows that are added at once, at most."""
 _STEPS = 12
 """Steps on the way inside, at most."""
 _FULLY = 0.5
@@ -88,7 +88,7 @@ class Master(Relaxation):
             np.concatenate([model.lower, np.zeros(count)]),
             np.concatenate([np.maximum(_most_slacks(search), model.lower), np.ones(count)]),
             unit=unit,
-            price=usual_price(cost * unit),
+            cost_unit=usual_cost(cost * unit),
             patience=_PATIENCE,
             seed=search.options.seed,
             on_cuts=search.note_cuts,

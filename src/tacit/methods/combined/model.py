@@ -110,7 +110,7 @@ class CombinedModel(WideModel):
         width_weight: What a unit of each end costs, whether it may be opened or not.
         is_always: Cells that are suppressed in every solution: the sensitive ones.
         is_choice: Cells that may be suppressed or not.
-        most_suppressed: So many cells may be suppressed.
+        most_suppressed: How many cells may be suppressed.
     """
 
     def __init__(

@@ -88,8 +88,8 @@ class InsiderState(AttackerState):
     Attributes:
         known: What contributors know.
         pairs: The pairs that are watched; models of the same table share them.
-        plain: So many of those with a level on one side are asked here.
-        wide: So many of those with a sliding level are asked here.
+        plain: How many of those with a level on one side are asked here.
+        wide: How many of those with a sliding level are asked here.
     """
 
     known: InsiderKnowledge = field(kw_only=True)

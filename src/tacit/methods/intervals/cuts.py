@@ -32,22 +32,22 @@ from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
 from tacit.tolerances import FAR_IN_FLOWS, ONWARD, ROUNDING_NOISE, SAME_AMOUNT
 
-_DEAREST = 1e6
+_LARGEST_COST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
 _PATIENCE, _NO_END = 20, 2**31
 """Rounds after which a cut that was never tight leaves the relaxation."""
 _STEPS = 25
 """Steps on the way inside, at most."""
 _FLOWS = 1000
-"""So many requests are answered by flows between two looks at the clock."""
+"""Requests that are answered by flows between two looks at the clock."""
 
 
-def usual_price(costs: Floats) -> float:
+def usual_cost(costs: Floats) -> float:
     """What to measure costs in, so that most are of the size of 1 and none is out of reach."""
     positive = costs[costs > 0]
     if not len(positive):
         return 1.0
-    return max(float(np.median(positive)), float(positive.max()) / _DEAREST)
+    return max(float(np.median(positive)), float(positive.max()) / _LARGEST_COST)
 
 
 class Master(Relaxation):
@@ -68,7 +68,7 @@ class Master(Relaxation):
             model.lower,
             model.upper,
             unit=unit,
-            price=usual_price(model.weight * unit),
+            cost_unit=usual_cost(model.weight * unit),
             patience=_PATIENCE if purges else _NO_END,
             seed=search.options.seed,
             on_cuts=search.note_cuts,

@@ -25,7 +25,7 @@ LEAST_UNITS = 5
 MOST_MULTIPLES = 1e13
 """Beyond this many steps from zero multiples of a base cannot be told from what lies between."""
 _MANY = 5
-"""So many different values are not multiples of a power of ten by chance."""
+"""This many different values are not multiples of a power of ten by chance."""
 _MOST = 0.9
 """A share of the values that is most of them."""
 _LEADING = 9
@@ -122,7 +122,7 @@ class _Bases:
         return first, last
 
     def multiples(self, steps: Floats) -> Floats:
-        """So many times the base; zero has no sign."""
+        """Multiples of the base; zero has no sign."""
         return steps * self.factor / self.divisor + 0.0
 
     def _in_steps(self, end: Floats) -> Floats:

@@ -272,7 +272,7 @@ class ChargeLp:
         self._state = state
         self._part = part
         self._strategy = strategy
-        # No charge on what may move without end.
+        # No charge on what may move without limit.
         endless = np.isinf(state.capacity[part.ends]) & ~model.is_free[part.ends]
         self._most = np.where(endless, 0.0, np.inf)
         self._lp: HighsModel | None = None
@@ -312,7 +312,7 @@ class ChargeLp:
         return own
 
     def _known_here(self, number: int) -> Integers:
-        """Ends that may move without end, but not in this request."""
+        """Ends that may move without limit, but not in this request."""
         if self._state.limits is None:
             return np.zeros(0, np.int64)
         cells, up, down = self._state.limits.of(number)

@@ -208,7 +208,7 @@ class IntervalsModel:
         """How much of each level there is against an attacker when these slacks are published.
 
         Args:
-            state: The attacker, who is no contributor.
+            state: The attacker, who is not a contributor.
             ends: The slacks.
             opened: Slacks that are opened, in place, for tables that show how much there is.
             **how: Passed on to `Attack.reach`.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEAR = 1e-3
 """A point that misses a level by at most this share is opened a little further."""
 _MARGIN = 1.2
-"""So many times what steps after the search are expected to take is kept for them."""
+"""The time kept for the steps after the search, as a multiple of what they are expected to take."""
 
 
 class Search(driver.Search):

@@ -234,7 +234,7 @@ class Lattice:
         if odd.any():
             named = first_few([f"relation {number}" for number in np.flatnonzero(odd).tolist()])
             told.append(
-                f"cells add up to a number that is no multiple of the base in {named}; take a "
+                f"cells add up to a number that is not a multiple of the base in {named}; take a "
                 "base that divides it"
             )
         stuck = np.flatnonzero(self.low > self.high)
@@ -495,11 +495,11 @@ class RandomSearch(Search):
         return Result(values, self.objective, self.audit, message, may_be_proven=False)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
-        """Why chance did not do."""
+        """Why the random rounding is not safe."""
         if self.audit is None:
             return "", ()
         return (
-            "rounding at random heeds no levels, and leaves cells exposed: "
+            "rounding at random ignores protection levels and leaves cells exposed: "
             f"{self.case.given.name_cells(self.exposed)}; choose algorithm auto, or "
             f"{self.lattice.advice()}"
         ), self.exposed

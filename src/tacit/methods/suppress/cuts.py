@@ -33,7 +33,7 @@ _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
 
 
 def is_too_large(search: Search) -> bool:
-    """Has a table so many cells that no relaxation of it is solved?"""
+    """Has a table too many cells for its relaxation to be solved?"""
     return int(search.secondary.sum()) > _TOO_LARGE
 
 
@@ -231,7 +231,7 @@ class Root(RootLoop):
         Args:
             seconds: The longest time.
             rounds: The largest number of rounds.
-            separations: So many times cuts are sought at most.
+            separations: How often cuts are sought at most.
         """
         search = self._search
         self._separations_left = separations

@@ -218,7 +218,7 @@ class Search(driver.Search):
         return float(self.problem.weight[hidden].sum())
 
     def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
-        """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
+        """Take note of a bound on the objective of all safe patterns, and of its source."""
         if self._step > 0 and np.isfinite(bound):
             bound = float(np.ceil(bound / self._step * (1 - LAST_DIGITS) - INTEGRAL)) * self._step
         super().raise_bound(bound, source)

@@ -21,7 +21,7 @@ _TARGET = 2.0**20
 _OUTGROWN = 2.0**7
 """A pattern that weighs less than this needs another unit, unless weights are integers."""
 _BEYOND = 2.0**10
-"""Heavier by this factor than a known pattern is as good as infinitely heavy."""
+"""A weight above that of a known pattern by this factor may as well be infinite."""
 _RANGE = 2.0**30
 """Costs that steer a heuristic differ from the typical one by this factor at most."""
 _FINEST = 1e-9

@@ -30,7 +30,7 @@ _MASTER_SECONDS = 2.0
 _ROUGHLY = 0.1
 """The share of the open gap to which a master problem is solved."""
 _LIKED = 1e-3
-"""Cells with an x above this are liked by the relaxation."""
+"""Cells with an x above this count as suppressed by the relaxation."""
 _NEARBY = 0.6
 """A master problem over fewer cells is worth it below this share of them."""
 
@@ -255,8 +255,8 @@ class Rounds:
     """Solves master problems in integer x until one is safe: the cheapest solution, cut off.
 
     Before a master problem over all cells, which raises the bound, comes one over the cells that
-    the relaxation or the best solution likes: it is solved in a moment, and better solutions come
-    from it.
+    the relaxation or the best solution suppresses: it is solved in a moment, and better solutions
+    come from it.
     """
 
     def __init__(self, search: Search, master: Master, root: Root, patterns: Patterns):

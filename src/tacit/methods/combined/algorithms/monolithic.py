@@ -111,7 +111,7 @@ class _Compact:
             # Loose tolerances let cells move that are not suppressed.
             tolerance=SOLVER_EXACT,
             unit=unit,
-            price=master.price,
+            cost_unit=master.cost_unit,
         )
         start = None
         if search.best is not None:

@@ -42,7 +42,7 @@ def run(search: Search) -> None:
             milp.run(search, first=True)
         if search.candidate is None:
             return
-        # What is found first is audited at once: then something safe is at hand, come what may.
+        # What is found first is audited at once, so that something safe is always at hand.
         if search.confirm():
             break
         if search.should_stop():

@@ -90,7 +90,7 @@ class Decomposition:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Patterns that differ from a centre in at most so many cells."""
+    """Patterns that differ from a centre in a limited number of cells."""
 
     centre: Booleans
     radius: int

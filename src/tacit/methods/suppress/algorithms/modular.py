@@ -38,13 +38,13 @@ from tacit.tolerances import AGREEMENT, NEGLIGIBLE_MOVE, SUBPROBLEM_GAP
 _SMALL = 1_000
 """Networks with more cells than this are not solved exactly."""
 _SMALL_LINEAR = 40
-"""The same for modules that are no networks: those are much harder."""
+"""The same for modules that are not networks: those are much harder."""
 _LOOSE_ENDS = 500
-"""Relations that cross with no others form modules of at most so many cells."""
+"""Relations that cross with no others form modules of at most this many cells."""
 _MOST_OVERLAP = 4.5
 """Where cells are in more modules than this on average, there are no parts to speak of."""
 _ROUNDS = 30
-"""Modules that do not agree after so many rounds are left to the repair."""
+"""Modules that do not agree after this many rounds are left to the repair."""
 _MODULE_SECONDS = 10.0
 _GROWN = 1 + AGREEMENT
 """Levels that differ by less than this are the same."""
@@ -72,7 +72,7 @@ class _Module:
         cells: The cells, increasing.
         rows: The relations.
         served: How far each cell can rise and fall here, as far as that was asked for.
-        deviations: For modules that are no networks a model for each attacker, kept between
+        deviations: For modules that are not networks a model for each attacker, kept between
             visits.
     """
 

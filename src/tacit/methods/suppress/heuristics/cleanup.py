@@ -37,12 +37,12 @@ def clean_up(
 ) -> Booleans:
     """A safe pattern within a safe one, from which no single cell can be published alone.
 
-    Cells are tried dearest first; among equals those that the guide likes least.
+    Cells are tried in order of falling weight; among equals, those with the lowest guide first.
 
     Args:
         search: The run.
         hidden: A safe pattern.
-        guide: How much a relaxation likes each cell, from 0 to 1.
+        guide: How far a relaxation suppresses each cell, from 0 to 1.
         seconds: Stop after this time with what has been achieved, which is safe at any time.
         among: The cells to try; by default all.
     """
@@ -197,7 +197,7 @@ def _guards(search: Search, hidden: Booleans) -> list[Guard]:
 
 
 def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
-    """Those of the cells that relations with singletons can do without, one after the other."""
+    """Those of the cells that relations with singletons do not need, one after the other."""
     rows, needed = search.singleton_rows()
     if len(rows) == 0:
         return cells
@@ -296,7 +296,7 @@ class _Uses:
         return numbers
 
     def offend(self, request: int) -> None:
-        """This request could not do without the cell."""
+        """This request needs the cell."""
         self._offender = request
 
     def propose(self, request: int, cells: Integers) -> None:

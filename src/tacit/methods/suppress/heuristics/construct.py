@@ -29,7 +29,7 @@ _BATCH = 12
 _VAST = 20_000
 """From this number of cells outside networks on, deviations are looked for nearby first."""
 _NEAR = (150, 600)
-"""So many cells count as near."""
+"""The number of cells that count as near."""
 
 
 class Constructor:
@@ -55,7 +55,7 @@ class Constructor:
 
         Args:
             start: Cells that are suppressed from the beginning, besides the sensitive ones.
-            guide: How much a relaxation likes each cell, from 0 to 1.
+            guide: How far a relaxation suppresses each cell, from 0 to 1.
             cost: What cells cost, where that is not their weight.
         """
         search = self._search

@@ -14,7 +14,7 @@ from tacit.outcome import StopReason
 from tacit.problem import Booleans, Integers, Problem
 
 _BY_MODULES = 8000
-"""From this number of cells on, tables that are no networks are first protected by modules."""
+"""From this number of cells on, tables that are not networks are first protected by modules."""
 
 
 _CANNOT_MOVE = "must be published or cannot vary"
@@ -93,7 +93,7 @@ def _cells_of(problem: Problem, relation: int) -> Integers:
 
 
 def is_large(search: Search) -> bool:
-    """Has a table that is no network so many cells that other ways than by modules take long?"""
+    """Is a table not a network, and too large for other ways than by modules?"""
     return search.outside_networks > _BY_MODULES
 
 
