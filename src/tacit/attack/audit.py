@@ -113,7 +113,7 @@ class Audit:
     def checked(self) -> int:
         """How many claims about a cell and a side the evidence supports.
 
-        Of adjusted values, how many sensitive cells were compared with their true values.
+        For adjusted values, how many sensitive cells were compared with their true values.
         """
         if self.adjusted is not None:
             return sum(int(self.problem.is_sensitive[f.cells].sum()) for f in self.findings)

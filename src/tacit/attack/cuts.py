@@ -1,4 +1,4 @@
-"""Protection cuts: what a solution must pay so that the attacker does not come too close.
+"""Protection cuts: inequalities that keep attackers from coming too close to sensitive cells.
 
 Any row multipliers g give a valid cut [KarlssonOlsson2015, (3.12) and (3.15)]. With d = e_s - A'g,
 

@@ -2,7 +2,7 @@
 
 An arc is a cell. It may carry between -down and up units of deviation from tail to head. The
 attacker who wants to raise cell s sends as much as possible from the head of s back to its
-tail through the other arcs; who wants to lower it, from tail to head.
+tail through the other arcs; to lower it, from tail to head.
 
 Dinic's algorithm: breadth-first levels, then a blocking flow. It ends after at most as many
 phases as there are nodes, whatever the real-valued capacities are, because every augmentation
@@ -354,7 +354,7 @@ def balance(
         while open_arcs[node] == 1:
             arc = mixed[node]
             other = head[arc] if tail[arc] == node else tail[arc]
-            # What arrives too much at the node leaves through its last open arc.
+            # The surplus at the node leaves through its last open arc.
             x[arc] = surplus[node] if tail[arc] == node else (prime - surplus[node]) % prime
             surplus[other] = (surplus[other] + surplus[node]) % prime
             surplus[node] = 0

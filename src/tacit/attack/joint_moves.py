@@ -123,7 +123,7 @@ class JointMoves:
 
     @staticmethod
     def _scaled(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
-        """Relations without rounding and without empty ones, their largest coefficient 1."""
+        """Relations without rounding noise and empty rows, scaled to a largest coefficient of 1."""
         rows.data[np.abs(rows.data) < ROUNDING_NOISE * np.abs(rows.data).max(initial=0.0)] = 0.0
         rows.eliminate_zeros()
         rows = sparse.csr_array(rows[np.diff(rows.indptr) > 0])
@@ -246,7 +246,7 @@ class JointMoves:
         return np.asarray(np.abs(z[asked]) >= self._need[asked] * (1 - MET))
 
     def turn(self, z: Floats, asked: Integers) -> None:
-        """Take the signs of a deviation; those of asked columns that miss their level at random."""
+        """Take over the signs of a deviation, and random ones for columns that miss their level."""
         missed = asked[~self.met_either_way(asked, z)]
         self.sign = np.where(z != 0, np.sign(z), self.sign)
         self.sign[missed] = self._rng.choice([-1.0, 1.0], len(missed))
@@ -325,7 +325,7 @@ def reach_jointly(
     *,
     few_moves: bool = False,
 ) -> JointAnswers:
-    """Answer requests about one component as far as deviations in common do.
+    """Answer those requests about one component that deviations in common can answer.
 
     Args:
         component: The cells, their relations and how far they can move.

@@ -19,7 +19,7 @@ def tie_together(
     """Find cells whose deviations are multiples of each other.
 
     A relation in which only two cells can move ties them together; one in which only one can
-    move holds it fast. Tied cells count as one, which may leave two or one in other relations.
+    move fixes it. Tied cells count as one, which may leave two or one in other relations.
 
     Returns:
         For each cell the representative of its class, -1 if it cannot move at all, and the
@@ -227,7 +227,7 @@ def grow_network(
                         while root[other] != other:
                             above = root[other]
                             if root[above] != above:
-                                # Shorter ways for the next ones.
+                                # Path compression, for later look-ups.
                                 turned[other] ^= turned[above]
                                 root[other] = root[above]
                             parity ^= turned[other]

@@ -110,7 +110,7 @@ def _clipped(
 def _reached(
     capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any], row: Integers
 ) -> Floats:
-    """What the tables reach, but no more than was said; directions are unbounded."""
+    """What the tables reach, but no more than was claimed; directions are unbounded."""
     moved = entries_at(x, row, capacities.cells) * capacities.sides
     return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
 
@@ -130,7 +130,7 @@ class _Mender:
     ) -> tuple[float, Integers, Floats] | None:
         """Another amount, which may be negligibly smaller, and the cells that move, with how far.
 
-        None where no table was found that shows what was said.
+        None where no table was found that shows what was claimed.
         """
         found = self._straightened(claim, amount, cells, moves)
         if found is not None or np.isinf(amount):

@@ -185,7 +185,7 @@ class HighsModel:
         )
 
     def ray(self) -> Floats | None:
-        """The direction in which the last solve found no end, if it found none."""
+        """The direction in which the last solve was unbounded, if it was."""
         _, exists, direction = self._highs.getPrimalRay()
         return np.array(direction) if exists else None
 

@@ -151,7 +151,7 @@ class _Run:
     def __init__(self, highs: Any):
         self._highs = highs
         self._stop = threading.Event()
-        # Waiting for the thread itself is no good: an interrupted `join` takes it for ended.
+        # Waiting for the thread itself does not work: an interrupted `join` takes it for ended.
         self._end = threading.Event()
         self._news = threading.Lock()
         self._x: Floats | None = None

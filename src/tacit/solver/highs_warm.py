@@ -49,7 +49,7 @@ class WarmModel(HighsModel):
         return "optimal" if status == highspy.HighsModelStatus.kOptimal else "above"
 
     def start(self, seconds: float, *, inside: bool = False) -> str:
-        """Minimise from scratch, if wanted by a method that walks through the inside.
+        """Minimise from scratch, if wanted by an interior point method.
 
         Returns:
             `optimal`, `infeasible`, or `stopped`.

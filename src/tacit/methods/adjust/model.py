@@ -318,7 +318,7 @@ class Search(Progress):
         values: The table that they make, in units.
         unfinished: Where integer units are asked for, the closest table met so far that is not of
             integer units, as deviations; None without one.
-        backstop: A safe table of integer units, as deviations, for want of a better at the end.
+        backstop: A safe table of integer units, as deviations, as a fallback for the end.
         rng: Random numbers by the user's seed.
     """
 

@@ -370,7 +370,7 @@ class UnitSearch(Search, driver.Search):
             return best
         seconds = max(self.options.time_limit - self.seconds, ADJUST_AT_LEAST * self.clock.reserve)
         if best is not None:
-            # What is at stake is little.
+            # Little is at stake.
             seconds = min(seconds, ADJUST_LAST * self.options.time_limit)
         other = None
         try:

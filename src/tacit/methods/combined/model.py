@@ -253,7 +253,7 @@ class Search(intervals.Search):
             super().offer(point)
 
     def take(self, point: Floats) -> None:
-        """Keep a point without a look: the audit will say whether it is safe."""
+        """Keep a point without checking it: the audit will say whether it is safe."""
         point = self.model.completed(point[: self.model.cell_ends])
         if self.model.allows(point):
             super().take(point)

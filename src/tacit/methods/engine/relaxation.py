@@ -241,7 +241,7 @@ class Relaxation:
         return earned + float((self.reduced[counted] * end[counted]).sum())
 
     def _purge(self, duals: Floats) -> None:
-        """Let cuts go that have not been tight for long; they stay in the pool."""
+        """Drop cuts that have not been tight for long; they stay in the pool."""
         at_work = np.flatnonzero(self._place >= 0)
         tight = np.abs(duals[at_work]) > ROUNDING_NOISE * self.cost_unit / self._scale[at_work]
         self._idle = np.where(tight, 0, self._idle + 1)

@@ -58,7 +58,7 @@ class Master(Relaxation):
 
         Args:
             search: The run it belongs to.
-            purges: Let cuts go that have not been tight for long.
+            purges: Drop cuts that have not been tight for long.
         """
         self._search = search
         self._purges = purges

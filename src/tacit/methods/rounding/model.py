@@ -256,7 +256,7 @@ class Lattice:
         needed = float(np.max(p.lower_level + p.upper_level, initial=0.0))
         needed = max(needed, float(np.max(p.sliding_level, initial=0.0)))
         base = _next_round(max(needed / (2 * self.steps - 1), self.base))
-        # As rough as the base: a number that just does would tell a level to within a base.
+        # Rounded up: a number that is just large enough would tell a level to within a base.
         steps = _next_round(max(np.ceil((needed / self.base + 1) / 2), self.steps + 1))
         if base <= self.base:
             return f"allow more steps, such as steps={steps:.0f}"

@@ -235,7 +235,7 @@ class Root(RootLoop):
         return master.add_for_points(found.rows, found.right)
 
     def may_build(self) -> bool:
-        """Has not too much time gone into solutions?"""
+        """Is there time left in the share for solutions?"""
         spent = self._building + self._lately
         return spent <= turns.COMBINED_IMPROVING * self._search.seconds
 

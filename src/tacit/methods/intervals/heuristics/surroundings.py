@@ -116,7 +116,7 @@ class Surroundings:
         repaired = self._repaired(found)
         if repaired is not None:
             points.append(repaired)
-            # Linear programs take their time: the less they help, the longer they rest.
+            # Linear programs are slow: the less they help, the longer they pause.
             helps = self._model.objective(repaired) < self._search.cutoff
             self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
             self._next_repair = now + self._rest

@@ -120,7 +120,7 @@ class _Modular:
                     check_time()
                     search.iterations += 1
                     self._protect(module)
-            # Safe is safe, whether or not the modules have all they asked of each other.
+            # The table is safe, whether or not the modules agree.
             if agreed or (turn > 0 and not search.exposed(self.hidden)):
                 break
 

@@ -429,7 +429,7 @@ class AskingGuard:
         for number, state in enumerate(self._order):
             check_time()
             if len(self._search.missed(state, self._hidden)):
-                # Who objects once is likely to object again.
+                # An attacker who objects once is likely to object again.
                 self._order.insert(0, self._order.pop(number))
                 return False
         return True

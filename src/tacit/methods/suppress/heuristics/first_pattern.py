@@ -138,7 +138,7 @@ def first_pattern(
 def anything_safe(search: Search, constructor: Constructor) -> None:
     """Offer something safe in the time that is left, where the usual way took too long.
 
-    Hypercubes around what is not protected yet take a moment, and leave little to mend. With all
+    Hypercubes around what is not protected yet take a moment, and leave little to repair. With all
     cells suppressed the most is lost, but no table that can be protected stays exposed.
     """
     from tacit.methods.engine.subtables import Subtables
