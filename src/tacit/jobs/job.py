@@ -18,7 +18,6 @@ from tacit.jobs.sections import Section
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
-from tacit.report.picture import REPORT_SUFFIX
 from tacit.rules import (
     bounds_from_mapping,
     from_mapping,
@@ -440,17 +439,21 @@ def _outputs(top: Section) -> Outputs:
         working_report=section.path("working_report"),
         presentation=_presentation(section),
     )
+    reported = found.report is not None or found.working_report is not None
     try:
-        reported = found.report is not None or found.working_report is not None
         found.presentation.refuse_unused(*found.published, reported=reported)
     except InputError as error:
         raise section.blame(error) from None
     if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
         raise section.fault(f"the name must end in {', '.join(CELL_SUFFIXES)}", "table")
-    for key in ("report", "working_report"):
-        path = getattr(found, key)
-        if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
-            raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
+    if reported:
+        # Slow to import, and needed for reports only.
+        from tacit.report.picture import REPORT_SUFFIX
+
+        for key in ("report", "working_report"):
+            path = getattr(found, key)
+            if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
+                raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
     for key in ("table", "evidence", "working_report"):
         path = getattr(found, key)
         if path is not None and CONFIDENTIAL not in path.name.lower():
