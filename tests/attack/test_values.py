@@ -131,7 +131,7 @@ def test_a_radius_is_what_readers_know() -> None:
 
 def test_a_radius_that_is_not_true_is_refused() -> None:
     """Values further from the truth than readers are told contradict themselves."""
-    with pytest.raises(ProblemError, match="what is published of it: cell 2"):
+    with pytest.raises(ProblemError, match="what is published for it: cell 2"):
         audit(TABLE, Values(np.array([20.0, 20, 55]), np.array(5.0)))
 
 
