@@ -22,11 +22,10 @@ from scipy import sparse
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.network_parts import NetworkPart
-from tacit.attack.reach import Requests, SparseRows, within
+from tacit.attack.reach import Requests, SparseRows, snapped, within
 from tacit.attack.shrink import Structure
-from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.solver.highs import HighsModel
+from tacit.solver.highs import HighsModel, optimum
 from tacit.tolerances import CANCELLED, FRACTION, MET, ROUNDING_NOISE, SOLVER, VIOLATED
 
 VIOLATION = VIOLATED
@@ -47,9 +46,6 @@ _MOST_PARTS = 64
 
 _FULLY = 0.999
 """From this y on, a cell counts as fully suppressed."""
-
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,7 +441,7 @@ class _LinearSeparator:
             if solution is None or side * solution.x[column] >= 1 - VIOLATION:
                 continue
             g = np.zeros(self._structure.A.shape[0])
-            g[self._rows] = _snapped(-solution.row_dual)
+            g[self._rows] = snapped(-solution.row_dual, FRACTION)
             yield number, g
 
     def _solve(self, column: int, side: int, lower: Floats, upper: Floats, cold: bool) -> Any:
@@ -457,24 +453,8 @@ class _LinearSeparator:
             self._model.set_cost(np.array([self._asked]), np.zeros(1))
         self._model.set_cost(np.array([column]), np.array([-float(side)]))
         self._asked = column
-        for from_cold in (cold, True):
-            try:
-                solution = self._model.solve(cold=from_cold)
-            except SolverError:
-                continue
-            if solution.status == "optimal":
-                return solution
-            if solution.status == "unbounded":
-                # No relation restrains the cell: nothing to charge.
-                return None
-        # Without an answer there is no cut; whether a pattern is safe is not decided here.
-        return None
-
-
-def _snapped(g: Floats) -> Floats:
-    """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
-    near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - g) < FRACTION, near, g)
+        # Without an optimum there is no cut; whether a pattern is safe is not decided here.
+        return optimum(self._model, cold=cold)
 
 
 def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -> list[SparseRow]:

@@ -26,6 +26,14 @@ Network: TypeAlias = tuple[
     npt.NDArray[np.int64],
 ]
 """`first`, `link`, `tail` and `head`, see `maximum_flows`."""
+LimitLists: TypeAlias = tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+]
+"""The attributes of `Limits` in their order, arcs for cells."""
 WorkSpace: TypeAlias = tuple[
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
@@ -215,10 +223,7 @@ def maximum_flows(
     """
     limits = limits or Limits.none(len(cells))
     found: tuple[Any, Any, Any, Any, Any] = _maximum_flows(
-        first,
-        link,
-        tail,
-        head,
+        (first, link, tail, head),
         up,
         down,
         cells,
@@ -227,21 +232,14 @@ def maximum_flows(
         caps,
         share,
         exempt,
-        limits.chosen,
-        limits.start,
-        limits.cells,
-        limits.up,
-        limits.down,
+        limits.arrays,
     )
     return found
 
 
 @njit(cache=True, nogil=True)
 def _maximum_flows(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cells: npt.NDArray[np.int64],
@@ -250,11 +248,7 @@ def _maximum_flows(
     caps: npt.NDArray[np.float64],
     share: npt.NDArray[np.float64],
     exempt: npt.NDArray[np.bool_],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arcs: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.int64],
@@ -263,6 +257,8 @@ def _maximum_flows(
     npt.NDArray[np.uint8],
 ]:
     """The compiled part of `maximum_flows`; the lists of limits come as arrays."""
+    first, tail = network[0], network[2]
+    limited, limit_start, limit_arcs, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     capacity = np.empty(2 * arcs)
@@ -275,7 +271,7 @@ def _maximum_flows(
     flow_amount = np.empty(len(flow_arc))
     used = 0
     cut = np.zeros((count, nodes), np.uint8)
-    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
     level, _, _, _, touched, is_touched, flow = space
     for request in range(count):
         own = cells[request]

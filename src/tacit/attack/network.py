@@ -44,6 +44,11 @@ class Network:
     first: Integers
     link: Integers
 
+    @property
+    def arrays(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """Links and ends, `first`, `link`, `tail` and `head`, as kernels take them."""
+        return self.first, self.link, self.tail, self.head
+
     def restricted(self, arcs: Integers) -> Network:
         """The network of some of the arcs, over the same nodes."""
         return link_up(self.tail[arcs], self.head[arcs], self.rows, self.sign)

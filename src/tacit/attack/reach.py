@@ -19,6 +19,9 @@ TOLERANCE = MET
 GAP_TOLERANCE = SAME_AMOUNT
 """An amount and its limit are the same when they differ by at most this share."""
 
+_DENOMINATOR = 2520.0
+"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+
 
 def repeated_ranges(first: Integers, length: Integers) -> Integers:
     """Ranges of consecutive numbers, each with its start and length, one after the other."""
@@ -65,6 +68,11 @@ class Limits:
     def lists(self) -> Integers:
         """The list of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @property
+    def arrays(self) -> tuple[Integers, Integers, Integers, Floats, Floats]:
+        """All attributes in their order, as kernels take them."""
+        return self.chosen, self.start, self.cells, self.up, self.down
 
     def take(self, index: Any) -> Limits:
         """Those of some of the requests."""
@@ -403,6 +411,20 @@ def within(up: Floats, down: Floats, limited: Limited) -> tuple[Floats, Floats]:
     up[cells] = np.minimum(up[cells], rise)
     down[cells] = np.minimum(down[cells], fall)
     return up, down
+
+
+def snapped(numbers: Floats, tolerance: float) -> Floats:
+    """Multipliers moved to the fractions they stand for; any multipliers prove something valid.
+
+    Args:
+        numbers: Multipliers or charges.
+        tolerance: How close a number must be to a fraction.
+
+    >>> bool(snapped(np.array([0.33333333]), 1e-6)[0] == 1 / 3)
+    True
+    """
+    near = np.rint(numbers * _DENOMINATOR) / _DENOMINATOR
+    return np.where(np.abs(near - numbers) < tolerance, near, numbers)
 
 
 def charges(d: Floats, capacity: Floats) -> Floats:

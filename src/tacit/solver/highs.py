@@ -55,6 +55,22 @@ class LinearSolver(Protocol):
         """Minimise; `cold` forgets the basis first."""
 
 
+def optimum(
+    model: LinearSolver, *, cold: bool = False, strategy: Strategy = "primal"
+) -> LinearSolution | None:
+    """The optimum, tried again from a cold start; None if there is none or the solver fails."""
+    for from_cold in (cold, True):
+        try:
+            solution = model.solve(cold=from_cold, strategy=strategy)
+        except SolverError:
+            continue
+        if solution.status == "optimal":
+            return solution
+        if solution.status == "unbounded":
+            return None
+    return None
+
+
 class HighsModel:
     """min cost x subject to row_lower <= A x <= row_upper, lower <= x <= upper.
 

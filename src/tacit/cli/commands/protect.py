@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from tacit.cli.arguments import (
     INSIDERS,
-    WEIGHTS,
     add_tolerance,
+    add_weights,
     named_option,
     number,
     one_of,
@@ -89,12 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the same seed gives the same outcome, unless the time limit is reached "
         f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
-    parser.add_argument(
-        "--weights",
-        type=one_of("kind of weights", WEIGHTS),
-        metavar="|".join(WEIGHTS),
-        help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
-    )
+    add_weights(parser)
     parser.add_argument(
         "--insiders",
         type=one_of("choice of insiders", INSIDERS),

@@ -228,10 +228,7 @@ class Separation:
             float(way.inner_targets[flows].max(initial=0.0)),
         )
         share, pointer, ways, owner, sent = approach(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
+            network.arrays,
             # A flow never sends more than its target through an arc.
             np.minimum(way.outer[ends], 2 * largest),
             np.minimum(way.inner[ends], 2 * largest),
@@ -240,11 +237,7 @@ class Separation:
             way.targets[flows],
             way.inner_targets[flows],
             begin,
-            limits.chosen,
-            limits.start,
-            limits.cells,
-            limits.up,
-            limits.down,
+            limits.arrays,
             SAME_AMOUNT,
             _STEPS if way.is_open else 1,
         )

@@ -19,20 +19,16 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.reach import TOLERANCE
-from tacit.errors import SolverError
+from tacit.attack.reach import TOLERANCE, snapped
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.problem import Floats, Integers
-from tacit.solver.highs import HighsModel, LinearSolution, Strategy
+from tacit.solver.highs import HighsModel, Strategy, optimum
 from tacit.tolerances import FAR, LAST_DIGITS, ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 40
 """Eliminated totals may take this many times the entries of the relations."""
-
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,27 +183,6 @@ def limit_lp(
     return DeviationLp(state, part)
 
 
-def _solved(lp: HighsModel, strategy: Strategy) -> LinearSolution | None:
-    """The optimum, or None: without it there is no cut, and nothing is decided by that."""
-    for cold in (False, True):
-        try:
-            solution = lp.solve(cold=cold, strategy=strategy)
-        except SolverError:
-            continue
-        if solution.status == "optimal":
-            return solution
-        if solution.status == "unbounded":
-            # Nothing restrains the cell.
-            return None
-    return None
-
-
-def _snapped(numbers: Floats) -> Floats:
-    """Numbers moved to the fractions they stand for."""
-    near = np.rint(numbers * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - numbers) < SOLVER, near, numbers)
-
-
 class DeviationLp:
     """The attacker's problem: the furthest deviation, in units of the target at hand.
 
@@ -231,11 +206,11 @@ class DeviationLp:
         lp.set_bounds(np.arange(len(part.cells)), lower, upper)
         here = np.array([column])
         lp.set_cost(here, np.array([-float(side)]))
-        solution = _solved(lp, "primal")
+        solution = optimum(lp)
         lp.set_cost(here, np.zeros(1))
         if solution is None:
             return None
-        v = self._transposed @ _snapped(-solution.row_dual)
+        v = self._transposed @ snapped(-solution.row_dual, SOLVER)
         if abs(v[column]) > TOLERANCE:
             v *= side / v[column]
         d = -v
@@ -286,12 +261,12 @@ class ChargeLp:
         cost = np.minimum(capacity[part.ends] / unit, FAR)
         cost[own] = 0.0
         lp.set_cost(np.arange(len(cost)), cost)
-        solution = _solved(lp, self._strategy)
+        solution = optimum(lp, strategy=self._strategy)
         if solution is None:
             return None
         d = solution.x[: len(part.ends)].copy()
         d[own] = 0.0
-        d = _snapped(d)
+        d = snapped(d, SOLVER)
         charged = np.flatnonzero(d > 0)
         return float(cost @ d), part.ends[charged], d[charged]
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
-from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
+from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges, snapped
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
@@ -34,8 +34,6 @@ from tacit.tolerances import (
 
 _LARGEST = 1e3
 """Coefficients beyond this say no more than that the cell alone suffices."""
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
 
 
@@ -100,8 +98,7 @@ class Subproblems:
         """What each cell can contribute to the asked cell's movement, given multipliers."""
         separator = self._search.states[number].separator
         # Any multipliers are valid; those without rounding make cleaner cuts.
-        near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-        d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < SOLVER, near, g))
+        d = -np.asarray(separator.structure.columns.T @ snapped(g, SOLVER))
         d[cell] += side
         d[np.abs(d) < CANCELLED] = 0.0
         capacity = np.where(d > 0, separator.up, separator.down)

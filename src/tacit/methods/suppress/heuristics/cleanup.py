@@ -226,16 +226,13 @@ def _network_clean_up(
     inside = np.zeros(cell_count, bool)
     inside[component.cells] = True
     published = publish_again(
-        network.first,
-        network.link,
-        network.tail,
-        network.head,
+        network.arrays,
         component.up,
         component.down,
         np.searchsorted(component.cells, targets.cells),
         targets.sides,
         targets.targets * (1 - TOLERANCE),
-        *limits_of(targets, inside),
+        limits_of(targets, inside),
         np.searchsorted(component.cells, order),
     )
     return order[published]

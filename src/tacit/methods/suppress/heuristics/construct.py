@@ -122,10 +122,7 @@ class Constructor:
         usable = (self._search.secondary | self._search.sensitive)[cells]
         inside = hidden[cells]
         protect_by_paths(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
+            network.arrays,
             np.where(usable, separator.up[cells], 0.0),
             np.where(usable, separator.down[cells], 0.0),
             cost[cells],
@@ -133,7 +130,7 @@ class Constructor:
             arc,
             missed.sides,
             missed.targets,
-            *limits_of(missed, structure.in_network),
+            limits_of(missed, structure.in_network),
         )
         hidden[cells] = inside
 
@@ -362,7 +359,7 @@ class CheapestDeviation:
 
 def limits_of(
     requests: Requests, inside: Booleans
-) -> tuple[Integers, Integers, Integers, Any, Any]:
+) -> tuple[Integers, Integers, Integers, Floats, Floats]:
     """The limits of requests as the kernels for networks take them.
 
     Args:
@@ -371,7 +368,7 @@ def limits_of(
     """
     limits = requests.limits or Limits.none(len(requests))
     limits = limits.numbered_by(np.where(inside, np.cumsum(inside) - 1, -1))
-    return limits.chosen, limits.start, limits.cells, limits.up, limits.down
+    return limits.arrays
 
 
 def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:

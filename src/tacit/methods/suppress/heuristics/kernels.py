@@ -1,9 +1,8 @@
 """Compiled loops of the suppression heuristics for networks.
 
-Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
-of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
-arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`,
-`limit_arc`, `limit_up`, `limit_down`.
+Arguments are those of `tacit.attack.flow`: a network; capacities of the arcs by `up` and `down`;
+requests by `cells`, `sides`, `targets`; and for each request the arcs that may carry less while it
+is asked, by `limits`.
 """
 
 from __future__ import annotations
@@ -11,17 +10,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.flow import longer, send, work_space
+from tacit.attack.flow import LimitLists, Network, longer, send, work_space
 from tacit.compiling import njit
 from tacit.tolerances import MET, TIE_BREAKER
 
 
 @njit(cache=True, nogil=True)
 def protect_by_paths(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cost: npt.NDArray[np.float64],
@@ -29,11 +25,7 @@ def protect_by_paths(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arc: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
 ) -> npt.NDArray[np.float64]:
     """Protect one request after the other by shortest paths [Castro2012, Figure 14].
 
@@ -45,11 +37,13 @@ def protect_by_paths(
     Returns:
         For each request what is still missing; positive where protection is impossible.
     """
+    first, link, tail, head = network
+    limited, limit_start, limit_arc, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     missing = np.zeros(len(cells))
     residual = np.zeros(2 * arcs)
-    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
     touched, is_touched, flow = space[4:]
     distance = np.empty(nodes)
     came = np.empty(nodes, np.int64)
@@ -170,20 +164,13 @@ def protect_by_paths(
 
 @njit(cache=True, nogil=True)
 def publish_again(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arc: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
     candidates: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
     """Clean up: publish arcs again, one candidate after the other, where all stays safe.
@@ -194,6 +181,8 @@ def publish_again(
     Returns:
         For each candidate whether it can be published.
     """
+    first, tail = network[0], network[2]
+    limited, limit_start, limit_arc, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     count = len(cells)
@@ -210,7 +199,7 @@ def publish_again(
     entry_next = np.empty(1024, np.int64)
     entries = 0
     version = np.zeros(count, np.int64)
-    network, space = (first, link, tail, head), work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
     touched, is_touched, flow = space[4:]
     published = np.zeros(len(candidates), np.bool_)
     concerned = np.empty(count, np.int64)
