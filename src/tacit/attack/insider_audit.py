@@ -19,7 +19,7 @@ from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
-from tacit.attack.insiders import (
+from tacit.attack.insider_search import (
     InsiderFindings,
     InsiderPairs,
     face_insiders,

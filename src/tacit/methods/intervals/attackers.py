@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings
+from tacit.attack.insider_search import InsiderFindings
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Limits, Requests
 from tacit.methods.engine.insider_pairs import WatchedPairs

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings, face_insiders
+from tacit.attack.insider_search import InsiderFindings, face_insiders
 from tacit.attack.knowledge import Attacker, Knowledge, with_reader
 from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure

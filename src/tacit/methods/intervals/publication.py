@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.attack.insider_knowledge import LEVELS
-from tacit.attack.insiders import InsiderFindings
+from tacit.attack.insider_search import InsiderFindings
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import Clock
 from tacit.methods.engine import turns

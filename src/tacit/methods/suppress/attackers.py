@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tacit.attack.cuts import Cuts, Separator
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings, face_insiders, readers_requests
+from tacit.attack.insider_search import InsiderFindings, face_insiders, readers_requests
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.clock import check_time
