@@ -43,13 +43,13 @@ CLEARLY_VIOLATED = 1e-4
 SMALLEST_COEFFICIENT = 1e-7
 """Solvers drop smaller coefficients of cuts; as these only weaken a cut they are rounded up."""
 CANCELLED = 1e-11
-"""Reduced costs below this are multipliers that cancel each other out, but for rounding."""
+"""Reduced costs below this are multipliers that cancel each other out up to rounding."""
 SUBPROBLEM_GAP = 1e-4
 """The gap at which integer programs over parts of a table are solved well enough."""
 ROUNDING_NOISE = 1e-9
 """Differences below this share of the usual level are what floating-point sums leave behind."""
 LAST_DIGITS = 1e-12
-"""Numbers that differ by at most this share are the same but for the last digits of their sums.
+"""Numbers that differ by at most this share are the same up to the last digits of their sums.
 
 In vectors that are scaled to the size of 1, entries below it are zero.
 """

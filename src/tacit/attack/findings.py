@@ -78,7 +78,7 @@ class AttackerFindings:
 
 
 def _agree(problem: Problem, amount: Floats, limit: Floats) -> Booleans:
-    """Where amount and limit agree but for the last digits of a solver."""
+    """Where amount and limit agree up to the last digits of a solver."""
     ended = np.isfinite(limit) & np.isfinite(amount)
     between = np.where(ended, limit, 0.0) - np.where(ended, amount, 0.0)
     # For a zero, what was known before tells what is small.

@@ -91,7 +91,7 @@ class Attack:
         answered = np.zeros(len(requests), bool)
         deviations, multipliers = SparseRows(len(requests), n), SparseRows(len(requests), m)
 
-        # Nothing is asked of these: that they stand still shows it.
+        # These ask for nothing: a table in which nothing moves shows it.
         place = np.where(requests.targets <= 0, -1, place)
         still = np.flatnonzero(place < 0)
         answered[still] = True

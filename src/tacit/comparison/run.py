@@ -126,7 +126,7 @@ class Comparison:
         return "\n".join([*lines, *([""] if told else []), *told])
 
     def notes(self) -> list[str]:
-        """What is to say about single methods."""
+        """Remarks on single methods."""
         told = []
         for row in self.rows:
             if row.message:

@@ -108,7 +108,7 @@ class UnitTally:
             weight: The sampling weights, if any.
             order: The records ordered by unit; None where each record is one.
             asked: For each unit whether it asked for protection, if any could.
-            share: Which of how many like parts of the units to add.
+            share: Which of how many equal parts of the units to add.
             first: The number of the first record, where each record is a unit.
         """
         from tacit.microdata import kernels

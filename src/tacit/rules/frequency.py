@@ -193,7 +193,7 @@ class GroupDisclosure(SensitivityRule):
         return self.verdict(cells, lower, upper)
 
     def levels_against(self, pairs: Pairs) -> LevelsAgainst:
-        """As many respondents in another cell as for readers, but for the one who attacks."""
+        """As many respondents in another cell as for readers, without the one who attacks."""
         return pairs.capped()
 
 

@@ -289,7 +289,7 @@ def _job(arguments: argparse.Namespace) -> Job:
 def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, Any]:
     """The options of the method; one that is unknown to it or without effect is refused."""
     kind = find_method(method).options()
-    # Options of another method mean nothing to this one, but for those that all have.
+    # Options of another method mean nothing to this one, except those that all have.
     common = Options.__dataclass_fields__ if method != job.method else None
     options = {k: v for k, v in job.options.items() if common is None or k in common}
     typed = {name: getattr(arguments, name) for name in _OPTIONS}

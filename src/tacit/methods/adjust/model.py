@@ -188,7 +188,7 @@ def build(
         fixed = (up == 0) & (down == 0)
     rise = np.where((rise <= up[own] * (1 + ROUNDING_NOISE)) & (given >= 0), rise, np.inf)
     fall = np.where((fall <= down[own] * (1 + ROUNDING_NOISE)) & (given <= 0), fall, np.inf)
-    # Levels that touch the slack but for rounding.
+    # Levels that equal the slack up to rounding.
     up[own] = np.maximum(up[own], np.where(np.isfinite(rise), rise, 0.0))
     down[own] = np.maximum(down[own], np.where(np.isfinite(fall), fall, 0.0))
     movable = ~fixed

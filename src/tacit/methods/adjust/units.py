@@ -342,7 +342,7 @@ class UnitSearch(Search, driver.Search):
         return (table + 0.0, NO_UNIT) if written is None else (written, "")
 
     def _is_as_close(self, cost: float) -> bool:
-        """Whether decimals that cost so much change nothing that is said of the table found."""
+        """Whether decimals at this cost leave the status of the table found as it is."""
         if cost <= self.objective * (1 + MET):
             return True
         if self.gap <= self.options.gap:

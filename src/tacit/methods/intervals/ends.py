@@ -47,7 +47,7 @@ def outward(
         base: Move ends to multiples of this number, or of a base for each cell (`auto`).
         untold: Cells that are not published at all: their ends are infinite. Points among them
             stay points, which are not published either.
-        strictly: Also move ends that are multiples but for rounding.
+        strictly: Also move ends that are multiples up to rounding.
         most_steps: A base of its own leaves each interval at most this many steps wide.
 
     >>> found = Intervals(np.array([35.3, 7.0]), np.array([44.9, 7.0]))

@@ -60,7 +60,7 @@ class IntervalsModel:
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
         states: The attackers, each with what is asked against them; contributors are the last.
-        outsiders: The attackers but for contributors.
+        outsiders: The attackers without contributors.
         insiders: Contributors as attackers, if the table has any.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.

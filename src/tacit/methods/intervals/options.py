@@ -56,7 +56,7 @@ class IntervalsOptions(EndsOptions):
             computed back to a true value. `exact`, or nothing, leaves the ends as found;
             `tacit.protect`, jobs and the command line have `auto` unless told otherwise.
         published: The cells that are published (H of [CastroVia2016]), as cell numbers or a mask;
-            all others are withheld, but for those that must be published. By default all cells.
+            all others are withheld, except those that must be published. By default all cells.
         withheld: The same the other way round: cells that are not published at all, whatever
             else happens.
         allowed: The published cells that may become intervals; the others are published as

@@ -53,7 +53,7 @@ class AttackerState:
         return len(self.separator.sliding()[0]) > 0
 
     def requests(self) -> Requests:
-        """What must be out of reach of this attacker, but for sliding levels."""
+        """What must be out of reach of this attacker, apart from sliding levels."""
         return self.separator.requests()
 
     def cuts(

@@ -252,7 +252,7 @@ class DualForm:
         return g
 
     def _gradient(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats:
-        """The objective's coefficients but for the level's multiplier, which is measured by it."""
+        """The objective's coefficients without the level's multiplier, which is measured by it."""
         up, down = np.where(hidden, self._up, 0.0), np.where(hidden, self._down, 0.0)
         (up if side > 0 else down)[cell] = self._own[0 if side > 0 else 1][cell]
         capacity = np.concatenate([up[self._cells], down[self._cells]]) / level

@@ -64,7 +64,7 @@ class Blocks:
         self._size = float(min(search.options.block, search.model.size))
         self.is_exhausted = False
         count = len(self._model.sensitive)
-        # Cells whose surroundings were looked at in vain wait longer for their next turn.
+        # Cells whose surroundings brought no improvement wait longer for their next turn.
         self._patience = np.zeros(count)
 
     def improve(self, seconds: float, count: int = 2**62) -> None:

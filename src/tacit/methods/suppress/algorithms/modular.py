@@ -104,7 +104,7 @@ class _Modular:
         self.hidden = search.sensitive.copy()
 
     def protect(self) -> None:
-        """Suppress until all modules agree; not safe in the whole table as yet."""
+        """Suppress until all modules agree; not yet safe in the whole table."""
         search, total = self._search, len(self._modules)
         if self._count.mean() > _MOST_OVERLAP:
             return
@@ -252,7 +252,7 @@ class _Modular:
 
 
 class _Deviations(CheapestDeviation):
-    """Cheapest deviations of a module, told cell by cell."""
+    """Cheapest deviations of a module, in terms of its cells."""
 
     def moved_by_cell(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
         """How every cell moves when one moves to its level; None if it cannot."""

@@ -411,7 +411,7 @@ class LinearGuard:
 
 
 class AskingGuard:
-    """Guard against many attackers: each is asked anew, but for what earlier answers show."""
+    """Guard against many attackers: each is asked again, unless earlier answers suffice."""
 
     def __init__(self, search: Search, hidden: Booleans):
         self._search = search

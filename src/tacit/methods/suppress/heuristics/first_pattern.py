@@ -98,7 +98,7 @@ def is_large(search: Search) -> bool:
 
 
 def in_half_the_time(search: Search) -> Clock:
-    """A clock for the first pattern of a large table: later on anything safe will do."""
+    """A clock for the first pattern of a large table: later on anything safe is good enough."""
     left = search.seconds_left - turns.SUPPRESS_CONSTRUCTION * search.options.time_limit
     # Without a limit there is no half of it.
     return Clock(max(left, 0.0) if np.isfinite(left) else np.inf)
