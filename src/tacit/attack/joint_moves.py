@@ -149,7 +149,7 @@ class JointMoves:
     def towards(self, cells: Integers, side: int) -> Integers:
         """Set signs such that cells move to a side; returns those of their columns that can.
 
-        Of cells in one column that would have it move both ways, the first decides.
+        If cells in one column would have it move both ways, the first decides.
         """
         can = self.can_rise if side > 0 else self.can_fall
         cells = cells[can[cells]]

@@ -82,7 +82,7 @@ def measure(
         seconds: For how long at most to measure.
         sample: Of how many hidden cells that are not sensitive the width is measured, chosen at
             random; it stands for those of the others.
-        seed: Of the choice.
+        seed: For the choice.
         observer: Listens.
     """
     solution = outcome.solution
@@ -138,7 +138,7 @@ def _cells(problem: Problem, solution: Solution, sample: int, seed: int) -> Inte
     """Cells whose widths are to be measured, besides the sensitive ones."""
     hidden = np.flatnonzero(_any(_shown(problem, solution)) & ~problem.is_sensitive)
     if isinstance(solution, Values) and solution.radius is not None:
-        # Of a value that happens to be right a reader is as unsure as of any other.
+        # A reader is as unsure about a value that happens to be right as about any other.
         hidden = np.flatnonzero((solution.radius > 0) & ~problem.is_sensitive)
     if len(hidden) <= sample:
         return hidden

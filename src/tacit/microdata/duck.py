@@ -351,7 +351,7 @@ class DuckMicrodata:
             return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
 
     def _cut(self, parts: int) -> list[str]:
-        """Conditions that divide the records into equal parts; none splits a contributor or holding."""
+        """Conditions for equal parts of the records, with contributors and holdings kept whole."""
         column = "rowid" if self._asked_for.owner is None else "unit"
         shares = [number / parts for number in range(1, parts)]
         found = self._one(f"SELECT approx_quantile({column}, {shares}) FROM coded")

@@ -66,7 +66,7 @@ def left_known(
         table: The table, with rules applied.
         problem: The same table as algorithms see it.
         solution: What is published.
-        left_out: Of intervals: cells that are not published.
+        left_out: For intervals, cells that are not published.
         seconds: How long to find out what is known closely; what is still open then is counted in.
     """
     hidden = hidden_by(solution, table.cell_count, left_out)

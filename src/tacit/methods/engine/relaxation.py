@@ -80,7 +80,7 @@ class Relaxation:
         self._steady: Rows = sparse.csr_array((0, size))
         self._steady_lower, self._steady_upper = np.zeros(0), np.zeros(0)
         self._idle = np.zeros(0, np.int64)
-        # Of each row of the solver's model, steady ones and cuts in the order in which they came:
+        # For each row of the solver's model, steady ones and cuts in the order in which they came:
         # its place in the pool (-1 - place among the steady rows), and what it was divided by.
         self._place = np.zeros(0, np.int64)
         self._scale = np.zeros(0)

@@ -29,7 +29,7 @@ _MANY = 5
 _MOST = 0.9
 """A share of the values that is most of them."""
 _LEADING = 9
-"""Of an interval with one end only, the end keeps one digit: this many steps from zero at most."""
+"""An interval with only one end keeps one digit of it: at most this many steps from zero."""
 
 
 def outward(

@@ -67,7 +67,7 @@ class Subproblems:
         options = self._search.options
         strong = options.own_cuts and options.subproblem == "meth1"
         for number, state in enumerate(self._search.outsiders):
-            # Of sliding levels the separator knows only where all cells are judged alike.
+            # The separator knows about sliding levels only where all cells are judged alike.
             if strong and (state.is_plain or not state.slides):
                 yield state.cuts(hidden.astype(np.float64))
             else:
@@ -222,7 +222,7 @@ class DualForm:
             row_upper = np.append(row_upper, 1.0)
         lower = np.concatenate([np.full(m, -np.inf), np.zeros(columns - m)])
         upper = np.full(columns, np.inf)
-        # Of the multipliers of levels only the one that is asked is let loose.
+        # Of the multipliers of levels, only the one that is asked for is free.
         upper[m + 2 * n :] = 0.0
         if form == "meth3":
             # One more column for the objective itself.
