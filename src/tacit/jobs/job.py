@@ -16,7 +16,7 @@ from tacit.io.exports import SUFFIXES, Presentation
 from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.sections import Section
 from tacit.methods.recoding.run import Overlap
-from tacit.methods.registry import METHODS, find_method
+from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
 from tacit.rules import (
     bounds_from_mapping,
@@ -173,7 +173,7 @@ class Job:
     weights: Weighting | None = None
     insiders: str | None = None
     coalition: int = 1
-    method: str = "suppress"
+    method: str = DEFAULT_METHOD
     options: Mapping[str, Any] = field(default_factory=dict)
     outputs: Outputs = field(default_factory=Outputs)
     top: Section
@@ -404,7 +404,8 @@ def _method(top: Section) -> dict[str, Any]:
         name, section = top.one_of("method", [*METHODS]) or "", None
     else:
         section = top.section("method")
-        name = "suppress" if section is None else section.one_of("name", [*METHODS]) or "suppress"
+        given = None if section is None else section.one_of("name", [*METHODS])
+        name = given or DEFAULT_METHOD
     options = {} if section is None else {k: v for k, v in section.given.items() if k != "name"}
     if section is not None:
         kind = find_method(name).options()

@@ -18,7 +18,7 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.clock import Clock
 from tacit.errors import InputError
-from tacit.methods.registry import find_method
+from tacit.methods.registry import DEFAULT_METHOD, find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -40,7 +40,7 @@ LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 def protect(
     table: Table | Problem,
-    method: str = "suppress",
+    method: str = DEFAULT_METHOD,
     *,
     attackers: Sequence[Attacker] = (),
     insiders: Choice | None = None,

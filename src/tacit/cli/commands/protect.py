@@ -23,7 +23,7 @@ from tacit.cli.exits import ExitCode
 from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.errors import InputError
-from tacit.methods.registry import METHODS, find_method
+from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.methods.suppress.options import Singletons, Subproblem, SuppressOptions
 from tacit.options import Options
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         type=one_of("method", tuple(METHODS)),
         metavar="|".join(METHODS),
-        help="how to protect (default: suppress)",
+        help=f"how to protect (default: {DEFAULT_METHOD})",
     )
     parser.add_argument(
         "--algorithm",
