@@ -50,3 +50,13 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
         "assert callable(tacit.audit)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_protecting_a_jj_file_imports_no_more_than_it_needs() -> None:
+    """Neither data frames nor reports nor DuckDB are loaded where a job has none of them."""
+    code = (
+        "import sys, tacit.jobs\n"
+        "spared = {'narwhals', 'duckdb', 'pyscipopt', 'rich', 'tacit.report'}\n"
+        "assert not spared & set(sys.modules), spared & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

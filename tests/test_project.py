@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +128,12 @@ def test_outcomes_of_methods_are_made_by_the_driver() -> None:
         if re.search(r"\bOutcome\(", path.read_text())
     }
     assert makers == {"engine/driver.py"}
+
+
+def test_coverage_leaves_compiled_files_out() -> None:
+    """Every module with functions for numba is among those that are not marked, and no other."""
+    patterns = PROJECT["tool"]["slipcover"]["omit"]
+    for path in (ROOT / "src" / "tacit").rglob("*.py"):
+        compiled = "tacit.compiling.njit" in imported(path)
+        omitted = any(fnmatch(path.as_posix(), pattern) for pattern in patterns)
+        assert compiled == omitted, path.relative_to(ROOT)

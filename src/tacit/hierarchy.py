@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, TypeAlias
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -419,7 +418,7 @@ def _several_roots(roots: Sequence[str]) -> HierarchyError:
 
 
 def _circle(above: Mapping[str, str | None], unreached: set[str]) -> list[str]:
-    """One circle of codes, found by walking upwards from any code that hangs in the air."""
+    """One cycle of codes, found by walking upwards from any code without a way to the total."""
     code: str | None = min(unreached)
     seen: dict[str | None, int] = {}
     walk: list[str] = []
@@ -454,6 +453,9 @@ def _pairs(source: Any, child: str, parent: str) -> list[tuple[str, str | None]]
 def _columns(frame: Any) -> dict[str, list[Any]]:
     if isinstance(frame, Mapping):
         return {str(name): list(column) for name, column in frame.items()}
+    # Slow to import, and needed for frames only.
+    import narwhals as nw
+
     try:
         table = nw.from_native(frame, eager_only=True)
     except TypeError:

@@ -59,7 +59,7 @@ class Insiders:
             and where the insider is alone in it.
         outside: For each sensitive cell of the problem, the levels against an insider without an
             entry for it. Never above the levels against readers.
-        coalition: So many insiders may put together what they know.
+        coalition: How many insiders may pool what they know.
         are_identified: Whether an insider is recognised in every cell. Otherwise each cell with
             a single contributor was taken for another insider.
         are_holdings: Whether insiders are holdings, groups of contributors that count as one.

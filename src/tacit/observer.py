@@ -22,7 +22,7 @@ class Observer:
         """A part of the task begins, such as `clean-up`."""
 
     def on_progress(self, done: int, total: int) -> None:
-        """So many of the steps are done, of the phase where there are phases."""
+        """Steps that are done so far, of the phase where there are phases."""
 
     def on_bound(self, seconds: float, bound: float) -> None:
         """A better proven bound on the objective."""
@@ -31,7 +31,7 @@ class Observer:
         """A better safe solution."""
 
     def on_cuts(self, seconds: float, count: int) -> None:
-        """So many cuts were added."""
+        """Cuts were added."""
 
     def on_end(self, outcome: Outcome | None = None) -> None:
         """The task is over."""

@@ -148,7 +148,7 @@ class Report:
         bound_source: How the bound is known. `recomputed`: from dual values or levels, in
             tacit's own arithmetic. `solver`: as the branch-and-bound solver says, within its
             tolerances; its tree is not verified.
-        published_objective: Of intervals, the loss of what is published, whose ends may have
+        published_objective: For intervals, the loss of what is published, whose ends may have
             been moved outwards to round numbers; None for other methods.
         seconds: Wall time.
         iterations: Rounds of the method's outer loop.
@@ -194,7 +194,7 @@ class Outcome:
         audit: The independent audit of the solution, once made.
         exposed: Where there is no solution because the method was stopped: sensitive cells that
             were still exposed, or not looked at, in what had been tried.
-        left_out: Of intervals: cells that are not published. They are withheld, or their
+        left_out: For intervals, cells that are not published. They are withheld, or their
             interval would say no more than the bounds that everybody knows, or it is a point
             because they are sensitive and need no further protection.
     """

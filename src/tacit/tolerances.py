@@ -1,7 +1,8 @@
 """Every tolerance and every stand-in for infinity, with its reason.
 
 Shares are relative to the size of what is compared; nothing here is an absolute amount of money or
-persons.
+persons. Kernels keep the values that they were compiled with: after a change here remove their
+caches (`find src -name '*.nb?' -delete`).
 """
 
 from __future__ import annotations
@@ -33,15 +34,29 @@ SOLVER = 1e-7
 """Feasibility tolerance of relaxations, whose bounds are recomputed anyway."""
 INTEGRAL = 1e-6
 """A solver's number this close to an integer is meant to be it."""
+FRACTION = 1e-6
+"""A multiplier this close to a fraction with a small denominator is meant to be it."""
 VIOLATED = 1e-6
 """A cut is worth adding when it misses its right-hand side by more than this share."""
+CLEARLY_VIOLATED = 1e-4
+"""The same in combined suppression, where every point is missed by many cuts."""
+SMALLEST_COEFFICIENT = 1e-7
+"""Solvers drop smaller coefficients of cuts; as these only weaken a cut they are rounded up."""
+CANCELLED = 1e-11
+"""Reduced costs below this are multipliers that cancel each other out up to rounding."""
+SUBPROBLEM_GAP = 1e-4
+"""The gap at which integer programs over parts of a table are solved well enough."""
 ROUNDING_NOISE = 1e-9
 """Differences below this share of the usual level are what floating-point sums leave behind."""
 LAST_DIGITS = 1e-12
-"""Numbers that differ by at most this share are the same but for the last digits of their sums.
+"""Numbers that differ by at most this share are the same up to the last digits of their sums.
 
 In vectors that are scaled to the size of 1, entries below it are zero.
 """
+TIE_BREAKER = 1e-12
+"""What an arc costs that is to be used only where others cost the same."""
+ONWARD = 1e-6
+"""On the way between two points the next one lies further on by this share at least."""
 NEAR_MULTIPLE = 2e-10
 """An end of an interval this close to a multiple, as a share of the interval, is that multiple."""
 CUTOFF = 1e-6
@@ -51,12 +66,39 @@ WIDER = 1e-7
 BEYOND = 1e-10
 """What is opened to meet a level goes beyond it by this share, which rounding may take back."""
 UNDECIDED = 1e-8
-"""What lacks of a level where the answer is neither yes nor no; it counts as missed."""
+"""What a level lacks where the answer is neither yes nor no; it counts as missed."""
 NEGLIGIBLE = 1e-6
 """Capacities and deviations below this share of the smallest level come from solvers, and go."""
 
 NEGLIGIBLE_MOVE = 1e-7
-"""The same for deviations that are added to others."""
+"""The same for deviations that are added to others, as a share of their own level."""
+NEGLIGIBLE_COST = 1e-9
+"""Costs below this share of the largest are too small to scale others by."""
+
+REMAINDER = 1e-5
+"""Euclid's algorithm for a common step ends at a remainder below this share of the amounts."""
+QUOTIENT = 1e-7
+"""In Euclid's algorithm, a quotient that lacks no more than this of an integer is that integer."""
+COMMON_STEP = 1e-4
+"""A common step below this share of the largest amount cannot be told from rounding."""
+
+CONVERGED = 1e-9
+"""Relative gap and residuals at which the interior point method ends."""
+CONVERGED_DUAL = 1e-6
+"""The same for dual values: bounds are recomputed from whatever values they have."""
+STALLED = 1e-10
+"""The interior point method gives up when its steps become shorter than this."""
+CURVATURE = 1e-10
+"""Curvature given to cells that cost nothing, as a share of the largest weight."""
+RIDGE = 1e-10
+"""What is added to the diagonal of normal equations, as a share of its largest entry.
+
+Relations that others imply leave these equations singular.
+"""
+RIDGE_INTERIOR = 1e-11
+"""The same in the interior point method, whose diagonals cover many magnitudes."""
+LEAST_SQUARES = 1e-15
+"""Residual at which iterations for least squares end: all digits that numbers have."""
 
 FAR = 1e4
 """Capacity beyond this many times the level at stake makes no difference: no deviation needs it.
@@ -73,4 +115,6 @@ FAR_IN_SUMS = 100.0
 """How far a cell without limits may move in an adjusted table, in sums of all levels."""
 
 TINY = 1e-300
-"""What gaps are divided by where an objective is 0: objectives may be of any magnitude."""
+"""What is divided by instead of 0: objectives and capacities may be of any magnitude."""
+TINY_BASE = 1e-290
+"""The smallest number that bases of rounding are chosen for: a few powers of ten above `TINY`."""

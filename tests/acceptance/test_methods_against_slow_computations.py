@@ -112,7 +112,7 @@ def _best_rounding(problem: tacit.Problem, base: float) -> float | None:
 
 @pytest.mark.parametrize("seed", range(16))
 def test_roundings_are_the_cheapest_safe_ones(seed: int) -> None:
-    """Whole multiples that add up, as cheap as the best of all, safe by the reader's programmes."""
+    """Whole multiples that add up, as cheap as the best of all, safe by the reader's programs."""
     problem, base = _problem(seed), (3.0, 5.0, 2.5)[seed % 3]
     outcome = tacit.round(problem, base, gap=0.0, time_limit=10)
     best = _best_rounding(problem, base)
@@ -134,7 +134,7 @@ def test_roundings_are_the_cheapest_safe_ones(seed: int) -> None:
 def test_three_dimensional_roundings_agree_with_what_readers_deduce(
     algorithm: Any, zero_restricted: bool
 ) -> None:
-    """The audit's verdict is that of the reader's programmes, also when zeros stay zeros."""
+    """The audit's verdict is that of the reader's programs, also when zeros stay zeros."""
     rng = np.random.default_rng(1)
     value, relations = _cube(rng.integers(0, 30, (4, 3, 3)))
     sensitive = np.flatnonzero(value > 8)[::15]
@@ -193,7 +193,7 @@ def _best_adjustment(
     most: Floats,
     senses: npt.ArrayLike | None = None,
 ) -> float | None:
-    """The closest adjusted table, one programme for every choice of senses."""
+    """The closest adjusted table, one program for every choice of senses."""
     n, best = problem.cell_count, None
     down = np.maximum(problem.lower_level, problem.sliding_level)
     up = np.maximum(problem.upper_level, problem.sliding_level)
@@ -338,7 +338,7 @@ def test_truth_values_of_numpy_are_truth_values() -> None:
 
 
 def _best_combined(problem: tacit.Problem, width_weight: Floats, most: int | None) -> float | None:
-    """The cheapest combined suppression, as one programme with a table for each level."""
+    """The cheapest combined suppression, as one program with a table for each level."""
     n, count = problem.cell_count, len(problem.sensitive)
     relations = problem.relations.toarray()
     size = 3 * n + 2 * count * n

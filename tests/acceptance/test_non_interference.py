@@ -30,7 +30,7 @@ from tests.leaks import OPTIONS, distinctive_table
 from tests.twins import algorithms, differences, public_output, same_publication, twin_of
 
 RANDOM = {"base": 5e9}
-"""Rounding at random heeds no levels: it takes a large base to be safe by chance."""
+"""Rounding at random ignores protection levels: it takes a large base to be safe by chance."""
 
 
 def _options(method: str, algorithm: str) -> dict[str, Any]:

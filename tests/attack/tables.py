@@ -1,6 +1,6 @@
 """Random small tables and a brute-force attacker to hold the real one against.
 
-The brute force is one dense linear programme a question on the full model `A x = b`,
+The brute force is one dense linear program a question on the full model `A x = b`,
 `l <= x <= u` with published cells fixed: no shrinking, no networks, no deviations.
 """
 
@@ -179,7 +179,7 @@ def brute_force(
     attacker: Attacker | None = None,
     intervals: Intervals | None = None,
 ) -> tuple[Floats, Floats]:
-    """Smallest and largest value of cells, one linear programme each."""
+    """Smallest and largest value of cells, one linear program each."""
     p = published.problem
     lower, upper = published.bounds()
     if intervals is not None:
@@ -213,7 +213,7 @@ def agree(found: Floats, expected: Floats, tolerance: float) -> bool:
 
 
 def both_engines(published: Published) -> list[Attack]:
-    """The attack with networks where possible, and with linear programmes only."""
+    """The attack with networks where possible, and with linear programs only."""
     return [
         Attack(published.problem, published.knowledge, networks=networks)
         for networks in (True, False)

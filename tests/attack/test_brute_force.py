@@ -1,4 +1,4 @@
-"""Both engines against one dense linear programme a question."""
+"""Both engines against one dense linear program a question."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def few_cells(published: Published, data: st.DataObject, limit: int = 3) -> list
 @settings(max_examples=90)
 @given(data=st.data())
 def test_engines_agree_with_brute_force(kind: str, data: st.DataObject) -> None:
-    """Brute force, maximum flows and linear programmes find the same intervals."""
+    """Brute force, maximum flows and linear programs find the same intervals."""
     published = data.draw(published_tables(kinds=(kind,)))
     assert_agreement(published, few_cells(published, data))
 
@@ -61,7 +61,7 @@ def test_engines_agree_on_bounded_tables(unit: float, data: st.DataObject) -> No
 @settings(max_examples=100)
 @given(published=published_tables())
 def test_engines_agree_with_each_other_on_all_cells(published: Published) -> None:
-    """Maximum flows and linear programmes agree on every cell, published ones included."""
+    """Maximum flows and linear programs agree on every cell, published ones included."""
     cells = np.arange(published.problem.cell_count)
     (lower, upper), (other_lower, other_upper) = (
         attack.intervals(cells) for attack in both_engines(published)
@@ -98,7 +98,7 @@ def test_a_thousand_seeded_tables_agree() -> None:
         batch = [table for table in (seeded_table(rng) for _ in range(40)) if table.hidden.any()]
         asked = [int(rng.choice(table.cells)) for table in batch]
         side = [int(rng.choice([-1, 1])) for _ in batch]
-        # The tables have nothing in common, so that one programme finds all optima at once.
+        # The tables have nothing in common, so that one program finds all optima at once.
         A = sparse.block_diag([table.problem.relations for table in batch], format="csr")
         b = np.concatenate([table.problem.rhs for table in batch])
         bounds = np.hstack([table.bounds() for table in batch]).T

@@ -17,7 +17,7 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.evidence import Evidence, EvidenceError
 from tacit.attack.insider_audit import InsiderAudit
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import open_pairs, readers_requests
+from tacit.attack.insider_search import open_pairs, readers_requests
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.sweep import Attack
 from tacit.errors import InputError

@@ -131,7 +131,7 @@ def test_a_radius_is_what_readers_know() -> None:
 
 def test_a_radius_that_is_not_true_is_refused() -> None:
     """Values further from the truth than readers are told contradict themselves."""
-    with pytest.raises(ProblemError, match="what is published of it: cell 2"):
+    with pytest.raises(ProblemError, match="what is published for it: cell 2"):
         audit(TABLE, Values(np.array([20.0, 20, 55]), np.array(5.0)))
 
 
@@ -154,7 +154,7 @@ def test_values_that_do_not_add_up_may_still_hide() -> None:
 def test_rounded_values_are_deduced_as_by_brute_force(
     published: Published, base: int, seed: int
 ) -> None:
-    """What a reader with the base can deduce equals a linear programme over what may be."""
+    """What a reader with the base can deduce equals a linear program over what may be."""
     problem = published.problem
     rng = np.random.default_rng(seed)
     up = rng.integers(0, 2, problem.cell_count)

@@ -85,7 +85,7 @@ def test_random_rounding_that_exposes_cells_asks_for_no_more_time(
     options = ("--algorithm", "random", "--seed", "1", "--option", "base=5")
     assert _protect(files.table, *options) == 3
     told = capsys.readouterr().err
-    assert "ended without a safe rounding\n  rounding at random heeds no levels" in told
+    assert "ended without a safe rounding\n  rounding at random ignores protection levels" in told
     assert "time" not in told
 
 

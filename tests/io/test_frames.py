@@ -210,7 +210,7 @@ def test_ambiguous_labels_are_refused() -> None:
 
 @pytest.mark.parametrize("entry", ["123.5", True, [1], [1, 2], object()])
 def test_columns_of_something_else_are_refused(entry: object) -> None:
-    """What is no number is named by its row and not quoted."""
+    """What is not a number is named by its row and not quoted."""
     cells = {"value": [1, 2, entry]}
     if entry is True:
         cells = {"value": [True, True, True]}

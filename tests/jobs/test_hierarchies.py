@@ -81,7 +81,7 @@ def test_a_total_of_ones_own(tmp_path: Path) -> None:
         ('codes = ["a"]\nfile = "tree.hrc"', "job.toml:2", "give 'codes' or 'file', not both"),
         ("codes = 3", "job.toml:1", "'codes' must be a list or a table"),
         ("codes = {a = 3}", "job.toml:1", "below a there is 3"),
-        ('child = "code"', "job.toml:1", "'child' is about a 'file'"),
+        ('child = "code"', "job.toml:1", "'child' needs a 'file'"),
         ('total = "T"', "job.toml:1", "'total' needs"),
         ("codes = {a = []}\nlengths = [1]", "job.toml:2", "for a plain list of 'codes'"),
         ('file = "tree.hrc"\nlengths = [1]', "job.toml:2", "leave out 'lengths'"),

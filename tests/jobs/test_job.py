@@ -127,7 +127,7 @@ WRONG = [
     ('"records.csv"', '[\n"a.csv",\n7]', 4, "data: 'microdata' must be a list of texts"),
     ('microdata = "records.csv"\n', "", 1, "nothing says what to read; name it with one of"),
     ('microdata = "records.csv"', 'jj = "a.jj"', 3, "unknown key 'value'; known are jj"),
-    ('"turnover"', '"turnover"\nquery = "x"', 4, "'query' is about a 'database'"),
+    ('"turnover"', '"turnover"\nquery = "x"', 4, "'query' needs a 'database'"),
     ('"records.csv"', '"a.csv"\ndatabase = "b"', 3, "give 'microdata' or 'database', not both"),
     ('microdata = "records.csv"', 'database = "b"', 2, "a database needs a 'query'"),
     ('"turnover"', '"turnover"\ntop = true', 4, "'top' must be a whole number; it is true or"),
@@ -182,7 +182,7 @@ WRONG = [
         "[data]",
         'insiders = "none"\ncoalition = 2\n[data]',
         2,
-        "'coalition' means nothing where insiders is none",
+        "'coalition' has no effect where insiders is none",
     ),
     ("[data]", 'levels = "uper"\n[data]', 1, "'levels' cannot be 'uper'; did you mean 'upper'?"),
 ]

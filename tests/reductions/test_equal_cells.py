@@ -118,7 +118,7 @@ def test_cells_that_do_not_agree_stay_apart() -> None:
 
 
 def test_wrong_attackers_are_told_the_cell_they_were_given() -> None:
-    """Who holds for certain what is not so is told of the cell that was named, not its equal."""
+    """Whoever is certain of something untrue is told the cell that was named, not its equal."""
     whole = Problem(value=[5, 5], relations=[[1, -1]], labels=["parent", "child"])
     with pytest.raises(InputError, match="cell child"):
         EqualCells.of(whole, attackers=[Attacker(at_least={1: 7.0})])

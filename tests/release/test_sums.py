@@ -90,7 +90,7 @@ def test_tables_without_names_are_reported_only() -> None:
 
 @pytest.mark.parametrize("method", ["intervals", "combined"])
 def test_intervals_protect_sums(method: str) -> None:
-    """The sum of two cells is as uncertain as its rule asks for, found by linear programmes."""
+    """The sum of two cells is as uncertain as its rule asks for, found by linear programs."""
     table = two_cells()
     alone = getattr(tacit, method)(table.problem("singletons"), time_limit=20)
     low, high = range_of_sum(table.problem(), alone.solution, [1, 2])
@@ -124,7 +124,7 @@ def test_intervals_that_cannot_protect_a_sum_report_it(method: str) -> None:
 @pytest.mark.parametrize("method", ["intervals", "combined"])
 @pytest.mark.parametrize("seed", range(4))
 def test_random_tables_leave_no_sum_known(method: str, seed: int) -> None:
-    """Sums that rules find sensitive are uncertain to readers, found by linear programmes."""
+    """Sums that rules find sensitive are uncertain to readers, found by linear programs."""
     generator = np.random.default_rng(seed)
     count = 26
     records = {

@@ -1,4 +1,4 @@
-"""Persistent linear programmes: changes of costs, bounds and rows against fresh solves."""
+"""Persistent linear programs: changes of costs, bounds and rows against fresh solves."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tacit.arrays import Floats, Integers
 from tacit.errors import SolverError
-from tacit.solver.highs import HighsModel
+from tacit.solver.highs import HighsModel, LinearSolution, Strategy, optimum
 
 minimise: Any = linprog
 """Its stubs know no bounds as an array."""
@@ -64,7 +65,7 @@ def test_changes_lead_to_what_a_fresh_solve_finds(seed: int) -> None:
 
 
 def test_status_is_told() -> None:
-    """Programmes without end and without solution are told apart from solved ones."""
+    """Programs without end and without solution are told apart from solved ones."""
     model = HighsModel(
         sparse.csr_array([[1.0, 1.0]]),
         row_lower=np.array([1.0]),
@@ -89,3 +90,45 @@ def test_refusals_are_errors() -> None:
     )
     with pytest.raises(SolverError, match="option"):
         model.set_option("no_such_option", 1)
+
+
+class _Stubborn:
+    """A solver that gives one answer after the other, and notes how it was asked."""
+
+    def __init__(self, *answers: str):
+        self.answers = [*answers]
+        self.asked: list[bool] = []
+
+    def set_cost(self, columns: Integers, cost: Floats) -> None:
+        """Not used."""
+
+    def set_bounds(self, columns: Integers, lower: Floats, upper: Floats) -> None:
+        """Not used."""
+
+    def solve(self, *, cold: bool = False, strategy: Strategy = "primal") -> LinearSolution:
+        """The next answer."""
+        del strategy
+        self.asked.append(cold)
+        status = self.answers.pop(0)
+        if status == "broken":
+            raise SolverError("broken")
+        return LinearSolution(status, np.zeros(0), np.zeros(0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "found", "asked"),
+    [
+        (["optimal"], True, [False]),
+        (["broken", "optimal"], True, [False, True]),
+        (["iteration limit", "optimal"], True, [False, True]),
+        (["unbounded"], False, [False]),
+        (["broken", "broken"], False, [False, True]),
+    ],
+)
+def test_an_optimum_is_asked_for_again_from_a_cold_start(
+    answers: list[str], found: bool, asked: list[bool]
+) -> None:
+    """Whatever is neither an optimum nor unbounded is tried once more without the last basis."""
+    model = _Stubborn(*answers)
+    assert (optimum(model) is not None) == found
+    assert model.asked == asked

@@ -1,4 +1,4 @@
-"""Mixed-integer programmes: against scipy, with starts, watchers and interrupts."""
+"""Mixed-integer programs: against scipy, with starts, watchers and interrupts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scipy.optimize import LinearConstraint
 from tacit.errors import SolverError
 from tacit.solver.highs_mip import HighsMip, solvers_left_behind
 from tacit.solver.mip import MipSolution
-from tests.solver.programmes import Cover, values
+from tests.solver.programs import Cover, values
 
 
 @pytest.mark.parametrize("seed", range(8))

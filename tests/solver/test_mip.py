@@ -11,7 +11,7 @@ from tacit.solver.highs_mip import HighsMip
 from tacit.solver.mip import Mip, MipSolution
 from tacit.solver.scaled_mip import ScaledMip
 from tacit.solver.scip import ScipMip
-from tests.solver.programmes import Cover, values
+from tests.solver.programs import Cover, values
 
 SOLVERS: list[type[Mip]] = [HighsMip, ScaledMip, ScipMip]
 

@@ -14,7 +14,7 @@ from tacit.clock import Clock, TimeUpError
 from tacit.problem import Floats
 from tacit.solver.mip import MipSolution
 from tacit.solver.scip import Cut, Node, ScipMip, ScipTree
-from tests.solver.programmes import Cover, values
+from tests.solver.programs import Cover, values
 
 
 def model(cover: Cover, **options: float) -> ScipMip:

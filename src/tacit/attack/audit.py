@@ -59,7 +59,7 @@ class Audit:
         knowledge: What everyone knows from the publication.
         findings: One entry per attacker.
         hidden: Cells that are not published with their exact value.
-        adjusted: The published values where readers are told nothing of how far the true ones
+        adjusted: The published values where readers are not told how far away the true ones
             are. Nothing can be deduced from those; they are judged as they stand.
         rounded: Published values of which readers know how far the true ones may be.
         faults: What is wrong with published values as a table: where they do not add up, or lie
@@ -113,7 +113,7 @@ class Audit:
     def checked(self) -> int:
         """How many claims about a cell and a side the evidence supports.
 
-        Of adjusted values, how many sensitive cells were compared with their true values.
+        For adjusted values, how many sensitive cells were compared with their true values.
         """
         if self.adjusted is not None:
             return sum(int(self.problem.is_sensitive[f.cells].sum()) for f in self.findings)
@@ -138,7 +138,7 @@ class Audit:
         """Interval widths as shares of the cells' values; inf where not known exactly."""
         size = np.maximum(np.abs(self.problem.value[found.cells]), np.finfo(float).tiny)
         known = found.exact & self.hidden[found.cells]
-        # Of an empty cell any width is a share without end.
+        # Any width is an infinite share of an empty cell.
         with np.errstate(over="ignore"):
             return np.where(known, (found.upper - found.lower) / size, np.inf)
 
@@ -154,7 +154,7 @@ class Audit:
         """
         if not self.findings:
             raise EvidenceError(
-                "the audit is about no attacker, and shows nothing; audit again", _NO_CELLS
+                "the audit covers no attacker and shows nothing; audit again", _NO_CELLS
             )
         for found in self.findings:
             if self.adjusted is None:
@@ -181,7 +181,7 @@ class Audit:
             self._check_insiders(self.insiders)
 
     def _check_insiders(self, insiders: InsiderAudit) -> None:
-        """Verify what is said of insiders; the findings of readers hold already."""
+        """Verify the findings about insiders; those about readers have been verified."""
         insiders.refuse_strangers(self.problem)
         if self.adjusted is not None:
             again = InsiderAudit.of_values(self.problem)
@@ -489,7 +489,7 @@ def _numbers(cells: Integers) -> list[int]:
 
 
 def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
-    """Refuse a table about which nothing can be deduced because it cannot be."""
+    """Refuse a table that contradicts itself: nothing can be deduced about it."""
     found = problem.violations(tolerance)
     refuse([each for each in found if each.condition in ("additivity", "bounds")])
 

@@ -1,4 +1,4 @@
-"""Protection cuts: what a solution must pay so that the attacker does not come too close.
+"""Protection cuts: inequalities that keep attackers from coming too close to sensitive cells.
 
 Any row multipliers g give a valid cut [KarlssonOlsson2015, (3.12) and (3.15)]. With d = e_s - A'g,
 
@@ -22,12 +22,11 @@ from scipy import sparse
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.network_parts import NetworkPart
-from tacit.attack.reach import Requests, SparseRows, within
+from tacit.attack.reach import Requests, SparseRows, snapped, within
 from tacit.attack.shrink import Structure
-from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.solver.highs import HighsModel
-from tacit.tolerances import SOLVER, VIOLATED
+from tacit.solver.highs import HighsModel, optimum
+from tacit.tolerances import CANCELLED, FRACTION, MET, ROUNDING_NOISE, SOLVER, VIOLATED
 
 VIOLATION = VIOLATED
 """A cut is violated when it misses its right-hand side by more than this share."""
@@ -43,13 +42,10 @@ the table, and find all cuts."""
 _FEW = 50
 """If fewer were found, other networks are asked."""
 _MOST_PARTS = 64
-"""So many networks together find all but a few of the cuts that there are."""
+"""This many networks together find all but a few of the cuts that there are."""
 
 _FULLY = 0.999
-"""From this on a cell counts as suppressed in full."""
-
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+"""From this y on, a cell counts as fully suppressed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,7 +261,7 @@ class Separator:
     def _by_flows(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`; of cells outside networks, as far as parts of the table tell."""
+        """As `_multipliers`, for cells outside networks, from networks inside the table."""
         yield from self._in_network(requests, caps, share)
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others) or not self._in_parts:
@@ -286,14 +282,14 @@ class Separator:
                     yield each
                 if found >= _ENOUGH:
                     return
-            # What these can tell is mostly told; others find other cuts.
+            # These networks have given most of their cuts; others find different ones.
             if not self.structure.parts.renew():
                 return
 
     def _in_network(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of cells in networks alone."""
+        """As `_multipliers`, for cells in networks only."""
         inside = np.flatnonzero(self.structure.in_network[requests.cells])
         if len(inside):
             network = self.structure.network
@@ -309,7 +305,7 @@ class Separator:
         share: Floats,
         part: NetworkPart,
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of chosen requests and relations that are a network."""
+        """As `_multipliers`, for chosen requests and relations that form a network."""
         place = np.minimum(np.searchsorted(part.cells, requests.cells[chosen]), len(part.cells) - 1)
         inside = chosen[part.cells[place] == requests.cells[chosen]]
         if len(inside):
@@ -320,7 +316,7 @@ class Separator:
     def _by_programs(
         self, requests: Requests, caps: Floats, share: Floats
     ) -> Iterator[tuple[int, Integers, Floats]]:
-        """As `_multipliers`, of cells outside networks."""
+        """As `_multipliers`, for cells outside networks."""
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others):
             return
@@ -333,9 +329,9 @@ class Separator:
     def _reduced(self, g: Floats, cell: int, side: int) -> Floats:
         """Reduced costs d = e_s - A'g, with g scaled so that s itself costs nothing."""
         v = self.structure.columns.T @ g
-        if abs(v[cell]) > 1e-9:
+        if abs(v[cell]) > ROUNDING_NOISE:
             v *= side / v[cell]
-        v[np.abs(v) < 1e-11] = 0.0
+        v[np.abs(v) < CANCELLED] = 0.0
         d = -v
         d[cell] += side
         return np.asarray(d)
@@ -387,7 +383,7 @@ class Separator:
 
 
 class _LinearSeparator:
-    """Multipliers by linear programmes, for cells outside networks.
+    """Multipliers by linear programs, for cells outside networks.
 
     Deviations are measured in units of the level at hand: then almost all bounds are y itself,
     whichever cell is asked, and the model moves little from request to request.
@@ -449,7 +445,7 @@ class _LinearSeparator:
             if solution is None or side * solution.x[column] >= 1 - VIOLATION:
                 continue
             g = np.zeros(self._structure.A.shape[0])
-            g[self._rows] = _snapped(-solution.row_dual)
+            g[self._rows] = snapped(-solution.row_dual, FRACTION)
             yield number, g
 
     def _solve(self, column: int, side: int, lower: Floats, upper: Floats, cold: bool) -> Any:
@@ -461,24 +457,8 @@ class _LinearSeparator:
             self._model.set_cost(np.array([self._asked]), np.zeros(1))
         self._model.set_cost(np.array([column]), np.array([-float(side)]))
         self._asked = column
-        for from_cold in (cold, True):
-            try:
-                solution = self._model.solve(cold=from_cold)
-            except SolverError:
-                continue
-            if solution.status == "optimal":
-                return solution
-            if solution.status == "unbounded":
-                # No relation restrains the cell: nothing to charge.
-                return None
-        # Without an answer there is no cut; whether a pattern is safe is not decided here.
-        return None
-
-
-def _snapped(g: Floats) -> Floats:
-    """Multipliers moved to the fractions they stand for; any multipliers give valid cuts."""
-    near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - g) < 1e-6, near, g)
+        # Without an optimum there is no cut; whether a pattern is safe is not decided here.
+        return optimum(self._model, cold=cold)
 
 
 def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -> list[SparseRow]:
@@ -503,7 +483,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     from tacit.attack.kernels import knapsack_cover
 
     rest = 1.0 - float(charge[always].sum())
-    if rest <= 1e-9:
+    if rest <= ROUNDING_NOISE:
         return []
     order = np.flatnonzero(~always)
     order = order[np.lexsort((cells[order], -y[order]))]
@@ -512,7 +492,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     cells, y = cells[count:], y[count:]
     row = _rounded_off(np.minimum(charge[count:] / rest, 1.0))
     rows = [(cells, row)]
-    needed = int(np.searchsorted(np.cumsum(np.sort(row)[::-1]), 1.0 - 1e-9)) + 1
+    needed = int(np.searchsorted(np.cumsum(np.sort(row)[::-1]), 1.0 - MET)) + 1
     if 2 <= needed <= len(cells):
         counted = np.full(len(cells), 1.0 / needed)
         if float(counted @ y) < min(float(row @ y), 1.0 - VIOLATION):
@@ -522,7 +502,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
 
 def _rounded_off(row: Floats) -> Floats:
     """Drop coefficients that are mere rounding; what they could give is taken off the rest."""
-    tiny = (row > 0) & (row < 1e-9)
+    tiny = (row > 0) & (row < ROUNDING_NOISE)
     dropped = float(row[tiny].sum())
     row = np.where(tiny, 0.0, row)
     return np.minimum(row / (1.0 - dropped), 1.0) if dropped else row

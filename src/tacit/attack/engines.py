@@ -1,4 +1,4 @@
-"""The two engines behind the attacker: maximum flows for networks, linear programmes for the rest.
+"""The two engines behind the attacker: maximum flows for networks, linear programs for the rest.
 
 Both answer `Requests` about one `Component`, numbered within the component. An answer is only
 given when it has been checked here, outside the solver: the deviation by its relations and
@@ -30,6 +30,7 @@ from tacit.attack.shrink import Component
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution, LinearSolver, Strategy
+from tacit.tolerances import NEGLIGIBLE, SOLVER
 
 SolverFactory = Callable[..., LinearSolver]
 
@@ -48,7 +49,7 @@ def flow_reaches(component: Component, network: Network, requests: Requests) -> 
     up, down = component.up, component.down
     own = requests.capacity(up, down)
     wanted = np.minimum(requests.targets, own)
-    # A flow above the sum of all finite capacities can only be one without end.
+    # A flow above the sum of all finite capacities can only be infinite.
     capacities = np.concatenate([up, down])
     if requests.limits is not None:
         capacities = np.concatenate([capacities, requests.limits.up, requests.limits.down])
@@ -103,7 +104,7 @@ def _put_rays(
     endless: Integers,
     wanted: Floats,
 ) -> None:
-    """For cells that can move without end, a direction along which they do.
+    """For cells that can move without limit, a direction along which they do.
 
     Where only a finite amount is wanted, the direction is followed that far.
     """
@@ -123,7 +124,7 @@ def _put_rays(
 
 
 class LinearEngine:
-    """Answers by linear programmes on one persistent model.
+    """Answers by linear programs on one persistent model.
 
     From cell to cell only the cost changes, so that the primal simplex method goes on from
     the last basis. Every optimum also serves as a witness for the other open requests.
@@ -175,7 +176,7 @@ class LinearEngine:
         capacity = requests.capacity(self._component.up, self._component.down)
         everyone = np.arange(n)
         relations = np.arange(self._component.A.shape[0])
-        # An optimum moves nearly all cells, and serves nobody who knows one of them.
+        # An optimum moves nearly all cells, so it fails for anybody who knows one of them.
         few_moves |= n > _LARGE or requests.limits is not None
         few_moves &= requests.own is None
         successes, failures = 0, 0
@@ -185,7 +186,7 @@ class LinearEngine:
                 continue
             cell, side = int(requests.cells[number]), int(requests.sides[number])
             target = float(requests.targets[number])
-            # Further than the target nobody needs to know: fewer steps for the solver.
+            # Nothing beyond the target matters: fewer steps for the solver.
             own = min(float(capacity[number]), target)
             limited = requests.limited(number)
             small: Floats | None = None
@@ -198,7 +199,7 @@ class LinearEngine:
             else:
                 x, g, proven = self._solve(cell, side, target, own, limited, cold)
                 cold = False
-            # A cell that stays where it is may be said to go the wrong way by a last digit.
+            # By rounding, a cell that stays where it is may seem to move the wrong way.
             amount[number] = np.inf if proven is None else max(side * float(x[cell]), 0.0)
             deviations.put(number, everyone, x)
             if proven is None:
@@ -266,7 +267,7 @@ class LinearEngine:
     def _solve(
         self, cell: int, side: int, target: float, own: float, limited: Limited, cold: bool
     ) -> tuple[Floats, Floats, float | None]:
-        """Move one cell as far as possible; a limit of None means without end."""
+        """Move one cell as far as possible; a limit of None means that there is none."""
         attempts: list[tuple[bool, bool, Strategy]] = [
             (False, cold, "primal"),
             (False, True, "primal"),
@@ -365,7 +366,7 @@ class LinearEngine:
         return x, g, proven
 
     def _ray(self, cell: int, side: int, up: Floats, down: Floats) -> Floats | None:
-        """A direction without end for the cell: only cells without bound move along it."""
+        """An unbounded direction for the cell: only cells without bounds move along it."""
         component = self._component
         zeros = np.zeros(component.A.shape[0])
         lower = np.where(np.isinf(down), -1.0, 0.0)
@@ -376,10 +377,10 @@ class LinearEngine:
         model.set_cost(np.array([cell]), np.array([-float(side)]))
         solution = model.solve(cold=True)
         x = solution.x
-        if solution.status != "optimal" or not np.isfinite(x).all() or side * x[cell] <= 1e-6:
+        if solution.status != "optimal" or not np.isfinite(x).all() or side * x[cell] <= NEGLIGIBLE:
             return None
         x = np.where(np.abs(x) < TOLERANCE, 0.0, x)
-        if (np.abs(component.A @ x) > 1e-7).any():
+        if (np.abs(component.A @ x) > SOLVER).any():
             return None
         return x
 

@@ -128,7 +128,7 @@ class Evidence:
     Attributes:
         cells: The cell of each claim.
         sides: 1 where the claim is about rising, -1 about falling.
-        amount: The cell moves at least so far in a consistent table; inf for without end.
+        amount: The cell moves at least so far in a consistent table; inf if without limit.
         tables: Such tables, as deviations from the true one, one per row; directions for inf.
             Several claims may have a table in common.
         limit: No consistent table moves it further; inf where nothing is claimed.
@@ -294,7 +294,7 @@ def tables_hold(
     Args:
         problem: The true table.
         capacities: How far cells may move.
-        amount: What each claim is to reach; inf for a direction without end.
+        amount: What each claim is to reach; inf for an unbounded direction.
         tables: Deviations from the true table.
         row: The table of each claim; by default each has its own.
         tolerance: What they may miss in all, as a share of the amount; of a direction, as a share
@@ -325,7 +325,7 @@ def entries_at(x: sparse.csr_array[Any, Any], row: Integers, column: Integers) -
 def _beyond_capacities(
     x: sparse.csr_array[Any, Any], row: Integers, capacities: Capacities, endless: Booleans
 ) -> tuple[Booleans, Floats]:
-    """Of each claim: whether a cell moves that must not, and how far others go too far in all."""
+    """For each claim, whether a cell moves that must not, and the total excess of the others."""
     alike = capacities.are_alike & ~endless
     barred, beyond = np.zeros(len(row), bool), np.zeros(len(row))
     # Claims to which no cell has a capacity of its own judge a table alike.
@@ -347,11 +347,11 @@ def _beyond_capacities(
 def _too_far(
     x: sparse.csr_array[Any, Any], capacity: Floats, endless: Booleans
 ) -> tuple[Booleans, Floats]:
-    """Of each row: does a cell move that must not, and how far do others go too far in all?"""
+    """For each row, whether a cell moves that must not, and the total excess of the others."""
     count = x.shape[0]
     row = np.repeat(np.arange(count), np.diff(x.indptr))
     size = np.abs(x.data)
-    # A published cell does not move at all; along a direction without end, no cell with a bound.
+    # A published cell does not move at all; along an unbounded direction, no cell with a bound.
     closed = (size > 0) & np.where(endless[row], np.isfinite(capacity), capacity == 0)
     barred = np.zeros(count, bool)
     barred[row[closed]] = True

@@ -78,10 +78,10 @@ class AttackerFindings:
 
 
 def _agree(problem: Problem, amount: Floats, limit: Floats) -> Booleans:
-    """Where amount and limit leave nothing open but what a solver's last digits do."""
+    """Where amount and limit agree up to the last digits of a solver."""
     ended = np.isfinite(limit) & np.isfinite(amount)
     between = np.where(ended, limit, 0.0) - np.where(ended, amount, 0.0)
-    # Of a zero, what was known before says what is little.
+    # For a zero, what was known before tells what is small.
     width = problem.upper - problem.lower
     size = np.where(problem.value == 0, np.where(np.isfinite(width), width, 0.0), problem.value)
     noise = GAP_TOLERANCE * np.where(ended, limit, 0.0) + TOLERANCE * np.abs(size)

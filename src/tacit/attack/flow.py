@@ -2,7 +2,7 @@
 
 An arc is a cell. It may carry between -down and up units of deviation from tail to head. The
 attacker who wants to raise cell s sends as much as possible from the head of s back to its
-tail through the other arcs; who wants to lower it, from tail to head.
+tail through the other arcs; to lower it, from tail to head.
 
 Dinic's algorithm: breadth-first levels, then a blocking flow. It ends after at most as many
 phases as there are nodes, whatever the real-valued capacities are, because every augmentation
@@ -11,7 +11,7 @@ empties an arc exactly.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,22 @@ import numpy.typing as npt
 from tacit.attack.reach import Limits
 from tacit.compiling import njit
 
-
-@njit(cache=True, nogil=True)
-def work_space(
-    nodes: int, arcs: int
-) -> tuple[
+Network: TypeAlias = tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+]
+"""`first`, `link`, `tail` and `head`, see `maximum_flows`."""
+LimitLists: TypeAlias = tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.float64],
+]
+"""The attributes of `Limits` in their order, arcs for cells."""
+WorkSpace: TypeAlias = tuple[
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
@@ -31,8 +42,13 @@ def work_space(
     npt.NDArray[np.int64],
     npt.NDArray[np.uint8],
     npt.NDArray[np.float64],
-]:
-    """What `send` works with, in the order of its arguments, ready for the first call."""
+]
+"""`level`, `queue`, `current`, `path`, `touched`, `is_touched` and `flow`, see `send`."""
+
+
+@njit(cache=True, nogil=True)
+def work_space(nodes: int, arcs: int) -> WorkSpace:
+    """What `send` works with, ready for the first call."""
     level = np.full(nodes, -1, np.int64)
     queue = np.zeros(nodes + 1, np.int64)
     current = np.empty(nodes, np.int64)
@@ -53,35 +69,31 @@ def longer(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @njit(cache=True, nogil=True)
 def send(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     residual: npt.NDArray[np.float64],
     own: int,
-    source: int,
-    sink: int,
+    side: int,
     target: float,
-    level: npt.NDArray[np.int64],
-    queue: npt.NDArray[np.int64],
-    current: npt.NDArray[np.int64],
-    path: npt.NDArray[np.int64],
-    touched: npt.NDArray[np.int64],
-    is_touched: npt.NDArray[np.uint8],
-    flow: npt.NDArray[np.float64],
+    space: WorkSpace,
 ) -> tuple[float, int]:
-    """Send up to `target` from source to sink without using arc `own`, changing `residual`.
+    """Send up to `target` from one end of arc `own` to the other without using it.
 
-    The other arguments are `work_space`: per node `level` (-1 at first), `queue` (one longer; its
-    last entry counts the nodes met, 0 at first), `current` and `path` (one longer); per arc
-    `touched`, `is_touched` and `flow` (the latter two all zero on entry; the caller clears them
-    again). `flow` receives what each arc carries from tail to head; it is kept apart from
-    `residual` because huge capacities would swallow small flows.
+    To raise the arc, `side` 1, is to send from its head to its tail. `residual` changes. The space
+    is `work_space`: per node `level` (-1 at first), `queue` (one longer; its last entry counts the
+    nodes met, 0 at first), `current` and `path` (one longer); per arc `touched`, `is_touched` and
+    `flow` (the latter two all zero on entry; the caller clears them again). `flow` receives what
+    each arc carries from tail to head; it is kept apart from `residual` because huge capacities
+    would swallow small flows.
 
     Returns:
         The amount sent and the number of arcs touched. If the target is missed, the nodes with
         `level` of at least 0 are the source side of a minimum cut.
     """
+    first, link, tail, head = network
+    level, queue, current, path, touched, is_touched, flow = space
+    source, sink = head[own], tail[own]
+    if side < 0:
+        source, sink = sink, source
     total = 0.0
     touched_count = 0
     if source == sink:
@@ -211,10 +223,7 @@ def maximum_flows(
     """
     limits = limits or Limits.none(len(cells))
     found: tuple[Any, Any, Any, Any, Any] = _maximum_flows(
-        first,
-        link,
-        tail,
-        head,
+        (first, link, tail, head),
         up,
         down,
         cells,
@@ -223,21 +232,14 @@ def maximum_flows(
         caps,
         share,
         exempt,
-        limits.chosen,
-        limits.start,
-        limits.cells,
-        limits.up,
-        limits.down,
+        limits.arrays,
     )
     return found
 
 
 @njit(cache=True, nogil=True)
 def _maximum_flows(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cells: npt.NDArray[np.int64],
@@ -246,11 +248,7 @@ def _maximum_flows(
     caps: npt.NDArray[np.float64],
     share: npt.NDArray[np.float64],
     exempt: npt.NDArray[np.bool_],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arcs: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
 ) -> tuple[
     npt.NDArray[np.float64],
     npt.NDArray[np.int64],
@@ -259,6 +257,8 @@ def _maximum_flows(
     npt.NDArray[np.uint8],
 ]:
     """The compiled part of `maximum_flows`; the lists of limits come as arrays."""
+    first, tail = network[0], network[2]
+    limited, limit_start, limit_arcs, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     capacity = np.empty(2 * arcs)
@@ -271,12 +271,10 @@ def _maximum_flows(
     flow_amount = np.empty(len(flow_arc))
     used = 0
     cut = np.zeros((count, nodes), np.uint8)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
+    level, _, _, _, touched, is_touched, flow = space
     for request in range(count):
         own = cells[request]
-        source, sink = head[own], tail[own]
-        if sides[request] < 0:
-            source, sink = sink, source
         if caps[request] != last_cap:
             last_cap = caps[request]
             for arc in range(arcs):
@@ -295,22 +293,7 @@ def _maximum_flows(
             residual[2 * arc] = capacity[2 * arc]
             residual[2 * arc + 1] = capacity[2 * arc + 1]
         value[request], touched_count = send(
-            first,
-            link,
-            tail,
-            head,
-            residual,
-            own,
-            source,
-            sink,
-            targets[request],
-            level,
-            queue,
-            current,
-            path,
-            touched,
-            is_touched,
-            flow,
+            network, residual, own, sides[request], targets[request], space
         )
         if value[request] < targets[request]:
             for node in range(nodes):
@@ -367,7 +350,7 @@ def balance(
         while open_arcs[node] == 1:
             arc = mixed[node]
             other = head[arc] if tail[arc] == node else tail[arc]
-            # What arrives too much at the node leaves through its last open arc.
+            # The surplus at the node leaves through its last open arc.
             x[arc] = surplus[node] if tail[arc] == node else (prime - surplus[node]) % prime
             surplus[other] = (surplus[other] + surplus[node]) % prime
             surplus[node] = 0

@@ -19,7 +19,7 @@ from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
-from tacit.attack.insiders import (
+from tacit.attack.insider_search import (
     InsiderFindings,
     InsiderPairs,
     face_insiders,
@@ -35,7 +35,7 @@ from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Integers, Problem
 
 _SPOILT_FOR = 3
-"""A row of readers that does not do for more insiders than this is looked for again."""
+"""A readers' row that fails for more insiders than this is searched for again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class InsiderAudit:
 
     Attributes:
         count: How many insiders there are.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
         pairs: How many pairs of a request and a coalition were asked apart from readers.
         exposures: Sensitive cells that are not protected as asked. Cells that are exposed to
             readers are not looked at again.
@@ -206,7 +206,7 @@ def audit_insiders(
         knowledge: What everyone knows from the publication.
         reader: What readers can deduce.
         attack: Makes the attack of a reader, if it is needed.
-        suggestions: Deviations that may do.
+        suggestions: Deviations that may show levels to be met.
         executor: Runs the work in threads, processes or on a cluster.
         should_stop: Whether to leave the rest without a verdict.
     """
@@ -306,7 +306,7 @@ def _rows_of_readers(
 def _claimed(
     problem: Problem, pairs: InsiderPairs, evidence: Evidence, members: Integers
 ) -> Reaches:
-    """Answers as they are claimed; what no claim is about is not answered."""
+    """The answers that claims give; requests without a claim are not answered."""
     keys = np.column_stack([evidence.cells, evidence.sides, members])
     asked = pairs.requests
     place = match(keys, np.column_stack([asked.cells, asked.sides, pairs.members]))
@@ -315,7 +315,7 @@ def _claimed(
     amount, limit, answered = np.zeros(count), np.full(count, np.inf), np.zeros(count, bool)
     amount[found], limit[found] = evidence.amount[place[found]], evidence.limit[place[found]]
     answered[found] = True
-    # What no claim is about stands still, in one more row.
+    # Requests without a claim get one more row, in which nothing moves.
     nothing = sparse.csr_array((1, problem.cell_count))
     row = np.full(count, evidence.tables.shape[0])
     row[found] = evidence.row[place[found]]

@@ -35,7 +35,7 @@ class InsiderKnowledge:
             InputError: The problem has no insiders.
         """
         if problem.insiders is None:
-            raise InputError("the table has no insiders; give it contributors, or do without")
+            raise InputError("the table has no insiders; give it contributors, or leave them out")
         self.insiders: Insiders = problem.insiders
         self._problem = problem
         insiders = self.insiders
@@ -157,7 +157,7 @@ class InsiderKnowledge:
         value = self._problem.value[cells]
         slack = np.maximum(value - together, 0.0)
         known = alone | (several & (slack <= AGREEMENT * np.abs(value)))
-        # What is left of two numbers that differ in the last digits is not known to be there.
+        # A difference in the last digits only may be rounding.
         slack = np.where(known | (slack <= 4 * np.spacing(np.abs(value))), 0.0, slack)
         return Limits(
             chosen.reshape(-1).astype(np.int64),

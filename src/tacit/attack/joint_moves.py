@@ -1,8 +1,8 @@
 """Deviations in which many cells move at once, each as far as its level asks.
 
-A table that is no network needs a linear program for each level. But one program may ask for many
-levels together: its solution is one deviation of the table, and where only some relations connect
-what moves, it falls apart into deviations of their own. Turned round it serves the other side of
+A table that is not a network needs a linear program for each level. But one program may ask for
+many levels together: its solution is one deviation of the table, and where only some relations
+connect what moves, it falls apart into several deviations. Turned round it serves the other side of
 the same cells, because no cell moves further than it may either way. A few programs show what
 thousands would, and the cheapest of such deviations are a good pattern to suppress.
 """
@@ -20,14 +20,15 @@ from scipy.sparse import csgraph
 from tacit.attack.engines import FURTHEST
 from tacit.attack.reach import Requests, SparseRows
 from tacit.attack.shrink import Component
+from tacit.attack.tied_cells import TiedCells
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, ROUNDING_NOISE
+from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, NEGLIGIBLE_MOVE, ROUNDING_NOISE
 
 _REWARD = 1e5
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
-_DEAREST = 1e4
+_LARGEST_COST = 1e4
 """Costs are cut off here, in the same unit: solvers suffer from large ones."""
 _ROUNDS = 6
 _WORTHWHILE = 0.05
@@ -35,15 +36,13 @@ _WORTHWHILE = 0.05
 _MANY = 48
 """For fewer levels it does not pay to look for deviations in common."""
 _TOGETHER = 64
-"""So many levels are asked for in one program whose deviations are kept: more of them move more
+"""Levels that are asked for in one program whose deviations are kept: more of them move more
 cells, fewer take more programs."""
 _FEWER = 8
-"""So many of those that are left."""
+"""The same for the levels that are left."""
 _EXACT = EVIDENCE / 200
 """What a deviation may miss relations by in all, as a share of what it shows, to be evidence."""
 _ROUNDING = np.finfo(float).eps / 2
-_STANDING = 1e-7
-"""What moves by less than this share of its level stands still."""
 
 
 class JointMoves:
@@ -54,8 +53,8 @@ class JointMoves:
 
     Attributes:
         cells: The cells that can move, increasing.
-        can_rise: Whether each cell of the table may rise as far as its level, for all that it and
-            the cells tied to it may do.
+        can_rise: Whether each cell of the table may rise as far as its level, given
+            the capacities of it and of the cells tied to it.
         can_fall: The same for falling.
         sign: Of each column, whether asked cells rise or fall; what was found best so far.
     """
@@ -83,32 +82,23 @@ class JointMoves:
                 found can be turned round.
             seed: For the first signs.
         """
-        from tacit.attack.kernels import tie_together
-
         count = A.shape[1]
         if either_way:
             up = down = np.minimum(up, down)
         inside = np.flatnonzero((up > 0) | (down > 0))
         A = sparse.csr_array(A[:, inside])
         A = sparse.csr_array(A[np.diff(A.indptr) > 0])
-        lead, ratio = tie_together(A.indptr, A.indices, A.data, len(inside))
-        moving = np.flatnonzero(lead >= 0)
-        leads, column = np.unique(lead[moving], return_inverse=True)
-        self.cells = inside[moving]
-        self._count, self._columns = count, len(leads)
-        self._column = np.full(count, -1, np.int64)
-        self._column[self.cells] = column
-        self._ratio = np.zeros(count)
-        self._ratio[self.cells] = ratio[moving]
+        tied = TiedCells.of(A, inside, count)
+        self._tied, self.cells = tied, tied.cells
+        self._count, self._columns = count, tied.size
+        self._column, self._ratio = tied.column, tied.ratio
         self._A = A
         self._in_A = np.full(count, -1, np.int64)
         self._in_A[inside] = np.arange(len(inside))
-        size, turned = np.abs(ratio[moving]), ratio[moving] < 0
-        rise, fall = np.full((2, len(leads)), np.inf)
-        need = np.zeros(len(leads))
-        np.minimum.at(rise, column, np.where(turned, down[self.cells], up[self.cells]) / size)
-        np.minimum.at(fall, column, np.where(turned, up[self.cells], down[self.cells]) / size)
-        np.maximum.at(need, column, level[self.cells] / size)
+        column, ratio = self._column[self.cells], self._ratio[self.cells]
+        rise, fall = tied.capacities(up, down)
+        need = np.zeros(tied.size)
+        np.maximum.at(need, column, level[self.cells] / np.abs(ratio))
         self._unit = self._units(np.maximum(rise, fall), need)
         self._rise = np.minimum(rise / self._unit, FAR_NEARBY)
         self._fall = np.minimum(fall / self._unit, FAR_NEARBY)
@@ -116,15 +106,12 @@ class JointMoves:
         enough = self._need * (1 - MET)
         self.can_rise, self.can_fall = np.zeros(count, bool), np.zeros(count, bool)
         rises, falls = (self._rise >= enough)[column], (self._fall >= enough)[column]
-        self.can_rise[self.cells] = np.where(turned, falls, rises)
-        self.can_fall[self.cells] = np.where(turned, rises, falls)
-        tied = sparse.csr_array(
-            (ratio[moving] * self._unit[column], (moving, column)), shape=(len(inside), len(leads))
-        )
-        self._rows = self._scaled(sparse.csr_array(A @ tied))
+        self.can_rise[self.cells] = np.where(ratio < 0, falls, rises)
+        self.can_fall[self.cells] = np.where(ratio < 0, rises, falls)
+        self._rows = self._scaled(tied.combined(A, self._unit))
         self._solver = solver
         self._rng = np.random.default_rng(seed)
-        self.sign = self._rng.choice([-1.0, 1.0], len(leads))
+        self.sign = self._rng.choice([-1.0, 1.0], tied.size)
 
     @staticmethod
     def _units(most: Floats, need: Floats) -> Floats:
@@ -136,7 +123,7 @@ class JointMoves:
 
     @staticmethod
     def _scaled(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
-        """Relations without rounding and without empty ones, their largest coefficient 1."""
+        """Relations without rounding noise and empty rows, scaled to a largest coefficient of 1."""
         rows.data[np.abs(rows.data) < ROUNDING_NOISE * np.abs(rows.data).max(initial=0.0)] = 0.0
         rows.eliminate_zeros()
         rows = sparse.csr_array(rows[np.diff(rows.indptr) > 0])
@@ -147,8 +134,7 @@ class JointMoves:
 
     def columns(self, cells: Integers) -> Integers:
         """The columns of some cells that can move."""
-        columns = np.unique(self._column[cells])
-        return columns[columns >= 0]
+        return self._tied.columns(cells)
 
     def columns_of(self, cells: Integers) -> Integers:
         """The column of each of some cells, -1 where it cannot move."""
@@ -163,7 +149,7 @@ class JointMoves:
     def towards(self, cells: Integers, side: int) -> Integers:
         """Set signs such that cells move to a side; returns those of their columns that can.
 
-        Of cells in one column that would have it move both ways, the first has its will.
+        If cells in one column would have it move both ways, the first decides.
         """
         can = self.can_rise if side > 0 else self.can_fall
         cells = cells[can[cells]]
@@ -191,7 +177,7 @@ class JointMoves:
             moves = sparse.hstack([moves, -moves])
             towards = sparse.hstack([toward, -toward])
             lower, upper = np.zeros(2 * count), np.concatenate([self._rise, self._fall])
-            cost = np.minimum(price, _DEAREST)
+            cost = np.minimum(price, _LARGEST_COST)
         height = moves.shape[0]
         nothing = sparse.csr_array((height, k))
         model = self._solver(
@@ -220,7 +206,7 @@ class JointMoves:
         z = np.asarray(solution.x[:count], np.float64)
         if price is not None:
             z = z - solution.x[count : 2 * count]
-        return np.where(np.abs(z) < _STANDING, 0.0, z)
+        return np.where(np.abs(z) < NEGLIGIBLE_MOVE, 0.0, z)
 
     def possible(self, asked: Integers, *, either_way: bool = True) -> Integers:
         """Those of some columns that are seen to reach their level.
@@ -248,7 +234,7 @@ class JointMoves:
 
     @property
     def least(self) -> Floats:
-        """The price at which little moves: cells with little capacity are left alone."""
+        """Costs at which little moves: cells with little capacity are left alone."""
         return np.asarray(1.0 / np.clip(np.concatenate([self._rise, self._fall]), 1e-3, 1.0))
 
     def met(self, asked: Integers, z: Floats) -> Booleans:
@@ -260,7 +246,7 @@ class JointMoves:
         return np.asarray(np.abs(z[asked]) >= self._need[asked] * (1 - MET))
 
     def turn(self, z: Floats, asked: Integers) -> None:
-        """Take the signs of a deviation; those of asked columns that miss their level at random."""
+        """Take over the signs of a deviation, and random ones for columns that miss their level."""
         missed = asked[~self.met_either_way(asked, z)]
         self.sign = np.where(z != 0, np.sign(z), self.sign)
         self.sign[missed] = self._rng.choice([-1.0, 1.0], len(missed))
@@ -339,7 +325,7 @@ def reach_jointly(
     *,
     few_moves: bool = False,
 ) -> JointAnswers:
-    """Answer requests about one component as far as deviations in common do.
+    """Answer those requests about one component that deviations in common can answer.
 
     Args:
         component: The cells, their relations and how far they can move.

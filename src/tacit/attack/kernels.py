@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.compiling import njit
+from tacit.tolerances import ROUNDING_NOISE
 
 
 @njit(cache=True, nogil=True)
@@ -18,7 +19,7 @@ def tie_together(
     """Find cells whose deviations are multiples of each other.
 
     A relation in which only two cells can move ties them together; one in which only one can
-    move holds it fast. Tied cells count as one, which may leave two or one in other relations.
+    move fixes it. Tied cells count as one, which may leave two or one in other relations.
 
     Returns:
         For each cell the representative of its class, -1 if it cannot move at all, and the
@@ -55,7 +56,7 @@ def tie_together(
             alive = 0
             for place in range(count):
                 slot[found[place]] = -1
-                if abs(sums[place]) > 1e-9:
+                if abs(sums[place]) > ROUNDING_NOISE:
                     found[alive] = found[place]
                     sums[alive] = sums[place]
                     alive += 1
@@ -108,12 +109,12 @@ def knapsack_cover(
         for place in range(count, len(charge)):
             met += min(charge[place], rest) * y[place]
         met /= rest
-        if met < best_met - 1e-9:
+        if met < best_met - ROUNDING_NOISE:
             best, best_met, best_rest = count, met, rest
         if y[count] < 0.5:
             break
         rest -= charge[count]
-        if rest <= 1e-9 * best_rest:
+        if rest <= ROUNDING_NOISE * best_rest:
             break
     return best, best_rest
 
@@ -226,7 +227,7 @@ def grow_network(
                         while root[other] != other:
                             above = root[other]
                             if root[above] != above:
-                                # Shorter ways for the next ones.
+                                # Path compression, for later look-ups.
                                 turned[other] ^= turned[above]
                                 root[other] = root[above]
                             parity ^= turned[other]

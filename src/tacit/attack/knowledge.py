@@ -11,6 +11,7 @@ from tacit.attack.reach import Requests
 from tacit.errors import InputError, ProblemError
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import MET
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Knowledge:
         Args:
             problem: The true table.
             solution: What is published: an outcome, a suppression, intervals, values, a mask
-                of the suppressed cells or their numbers. Of values without a radius a reader
+                of the suppressed cells or their numbers. For values without a radius a reader
                 knows no more than the bounds.
 
         Raises:
@@ -53,11 +54,11 @@ class Knowledge:
         else:
             up = np.minimum(solution.value + solution.radius - problem.value, above)
             down = np.minimum(problem.value - solution.value + solution.radius, below)
-        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        slack = MET * np.maximum(np.abs(problem.value), 1.0)
         outside = np.flatnonzero((up < -slack) | (down < -slack))
         if len(outside):
             raise ProblemError(
-                "the true value lies outside the bounds or what is published of it: "
+                "the true value lies outside its bounds or outside what is published for it: "
                 f"{problem.name_cells(outside)}",
                 cells=outside,
             )
@@ -155,7 +156,7 @@ class Attacker:
 
     @classmethod
     def coalition(cls, members: Sequence[Attacker], *, name: str = "coalition") -> Attacker:
-        """Several attackers who put together what they know."""
+        """Several attackers who pool what they know."""
         at_least: dict[int, float] = {}
         at_most: dict[int, float] = {}
         for member in members:
@@ -205,11 +206,11 @@ class Attacker:
             down[cell] = min(down[cell], problem.value[cell] - amount)
         for cell, amount in self.at_most.items():
             up[cell] = min(up[cell], amount - problem.value[cell])
-        slack = 1e-9 * np.maximum(np.abs(problem.value), 1.0)
+        slack = MET * np.maximum(np.abs(problem.value), 1.0)
         wrong = np.flatnonzero((up < -slack) | (down < -slack))
         if len(wrong):
             raise InputError(
-                f"attacker {self.name!r} holds for certain what is not so: "
+                f"attacker {self.name!r} is certain of something that is not true: "
                 f"{problem.name_cells(wrong)}"
             )
         return Knowledge(np.maximum(up, 0.0), np.maximum(down, 0.0))

@@ -16,7 +16,7 @@ from scipy import sparse
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, within
 from tacit.errors import SolverError
 from tacit.problem import Floats
-from tacit.tolerances import FAR_LEAST_MOVES
+from tacit.tolerances import FAR_LEAST_MOVES, LAST_DIGITS
 
 
 class LeastMoves:
@@ -83,7 +83,7 @@ class LeastMoves:
         if not np.isfinite(solution.x).all():
             return None
         x = solution.x[:count] - solution.x[count:]
-        x = np.where(np.abs(x) < 1e-12, 0.0, x) * target
+        x = np.where(np.abs(x) < LAST_DIGITS, 0.0, x) * target
         x = np.clip(x, -down, up)
         off = np.abs(self._A @ x) > TOLERANCE * (self._magnitude @ np.abs(x))
         if off.any() or side * x[cell] < target * (1 - TOLERANCE):
@@ -94,7 +94,7 @@ class LeastMoves:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
         if len(changed):
             self._model.set_bounds(changed, lower[changed], upper[changed])
-        repriced = np.flatnonzero(cost != self._cost)
-        if len(repriced):
-            self._model.set_cost(repriced, cost[repriced])
+        changed = np.flatnonzero(cost != self._cost)
+        if len(changed):
+            self._model.set_cost(changed, cost[changed])
         self._lower, self._upper, self._cost = lower, upper, cost

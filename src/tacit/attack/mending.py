@@ -28,12 +28,11 @@ from tacit.attack.reach import GAP_TOLERANCE, TOLERANCE, Limits, Reaches, Sparse
 from tacit.clock import check_time
 from tacit.problem import Floats, Integers, Problem, component_labels
 from tacit.solver.highs import HighsModel
+from tacit.tolerances import LEAST_SQUARES, RIDGE
 
 _GOAL = EVIDENCE_TOLERANCE / 10
 """Tables miss no more than this share of their amount once they are mended."""
 _PASSES = 3
-_RIDGE = 1e-10
-"""What is added to the diagonal of normal equations, as a share of its largest entry."""
 _REFINEMENTS = 3
 _GRID = 2.0**16
 """Multipliers are rounded to multiples of 1 / grid."""
@@ -83,7 +82,7 @@ def _clipped(
 ) -> tuple[sparse.csr_array[Any, Any], Integers]:
     """Tables without what flows that cancel and rounding leave at a bound or without capacity.
 
-    Where cells have capacities of their own in each claim, or a direction goes on without end,
+    Where cells have capacities of their own in each claim, or a direction is unbounded,
     each claim gets a table of its own.
     """
     is_shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0])[reaches.row] > 1
@@ -111,7 +110,7 @@ def _clipped(
 def _reached(
     capacities: Capacities, amount: Floats, x: sparse.csr_array[Any, Any], row: Integers
 ) -> Floats:
-    """What the tables reach, but no more than was said; directions go on without end."""
+    """What the tables reach, but no more than was claimed; directions are unbounded."""
     moved = entries_at(x, row, capacities.cells) * capacities.sides
     return np.where(np.isinf(amount), amount, np.clip(moved, 0.0, np.maximum(amount, 0.0)))
 
@@ -131,7 +130,7 @@ class _Mender:
     ) -> tuple[float, Integers, Floats] | None:
         """Another amount, which may be negligibly smaller, and the cells that move, with how far.
 
-        None where no table was found that shows what was said.
+        None where no table was found that shows what was claimed.
         """
         found = self._straightened(claim, amount, cells, moves)
         if found is not None or np.isinf(amount):
@@ -151,7 +150,7 @@ class _Mender:
         """The smallest change of cells that move which makes the table add up."""
         capacities = self._capacities.take(np.array([claim]))
         own = cells == capacities.cells[0]
-        # In a direction without end the cell itself sets the pace.
+        # In an unbounded direction the cell itself sets the scale.
         pace = float(np.abs(moves[own]).sum()) if np.isinf(amount) else amount
         A = sparse.csr_array(self._columns[:, cells])
         A = sparse.csr_array(A[np.diff(A.indptr) > 0])
@@ -231,7 +230,7 @@ def _smallest_change(A: sparse.csr_array[Any, Any], off: Floats) -> Floats:
     """
     gram = sparse.csc_array(A @ A.T)
     size = float(gram.diagonal().max(initial=1.0))
-    solver = splu(gram + _RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
+    solver = splu(gram + RIDGE * size * sparse.eye_array(gram.shape[0], format="csc"))
     change = np.zeros(A.shape[1])
     for _ in range(_REFINEMENTS):
         change += A.T @ solver.solve(off - A @ change)
@@ -294,6 +293,7 @@ def _refined(
         held = np.flatnonzero(endless & (np.abs(d) <= GAP_TOLERANCE))
         if not d[held].any():
             break
-        g = g + lsmr(sparse.csr_array(A[:, held].T), d[held], atol=1e-15, btol=1e-15)[0]
+        columns = sparse.csr_array(A[:, held].T)
+        g = g + lsmr(columns, d[held], atol=LEAST_SQUARES, btol=LEAST_SQUARES)[0]
     shown = float(limits_shown(problem, capacities, sparse.csr_array(g[None, :]))[0])
     return (shown, g) if np.isfinite(shown) else None

@@ -1,6 +1,6 @@
 """Deviations among the cells near the asked one.
 
-In large tables almost every cell is protected by cells close by. A linear programme over these
+In large tables almost every cell is protected by cells close by. A linear program over these
 alone is small, and what it finds holds in the whole table: all other cells stand still. Only
 where nothing is found nearby is the whole table needed.
 """
@@ -16,7 +16,7 @@ from scipy import sparse
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, within
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import FAR_NEARBY
+from tacit.tolerances import FAR_NEARBY, LAST_DIGITS
 
 SIZES = (40, 150)
 """Numbers of cells that count as near: first few, then more."""
@@ -151,8 +151,8 @@ class Nearby:
         if x is None:
             return None
         x = np.clip(x, lower, upper)
-        x[np.abs(x) < 1e-12] = 0.0
-        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + 1e-12).any():
+        x[np.abs(x) < LAST_DIGITS] = 0.0
+        if (np.abs(A @ x) > TOLERANCE * (abs(A) @ np.abs(x)) + LAST_DIGITS).any():
             return None
         return np.asarray(x * target)
 
@@ -187,10 +187,10 @@ class Nearby:
         zeros = np.zeros(A.shape[0])
         # A cell with little capacity is likely to need others beside it.
         most = np.concatenate([upper, -lower])
-        price = np.tile(cost, 2) / np.clip(most, 1e-3, 1.0)
+        unit_cost = np.tile(cost, 2) / np.clip(most, 1e-3, 1.0)
         least = np.zeros(2 * count)
         moving, still = (0, count) if side > 0 else (count, 0)
-        price[[moving, still]] = 0.0
+        unit_cost[[moving, still]] = 0.0
         least[moving], most[moving], most[still] = 1.0, 1.0, 0.0
         try:
             model = self._solver(
@@ -199,7 +199,7 @@ class Nearby:
                 row_upper=zeros,
                 lower=least,
                 upper=most,
-                cost=price,
+                cost=unit_cost,
             )
             solution = model.solve(cold=True, strategy="dual")
         except SolverError:

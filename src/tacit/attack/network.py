@@ -46,6 +46,11 @@ class Network:
     first: Integers
     link: Integers
 
+    @property
+    def arrays(self) -> tuple[Integers, Integers, Integers, Integers]:
+        """Links and ends, `first`, `link`, `tail` and `head`, as kernels take them."""
+        return self.first, self.link, self.tail, self.head
+
     def restricted(self, arcs: Integers) -> Network:
         """The network of some of the arcs, over the same nodes."""
         return link_up(self.tail[arcs], self.head[arcs], self.rows, self.sign)
@@ -56,7 +61,7 @@ class Network:
         return Network(self.tail, self.head, rows, self.sign, self.first, self.link)
 
     def multipliers(self, source_side: Booleans, relation_count: int) -> Floats:
-        """Row multipliers of minimum cuts, one row of the result a cut.
+        """Row multipliers of minimum cuts, one row per cut.
 
         Args:
             source_side: For each cut and node whether the node is on the source side.

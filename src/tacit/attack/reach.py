@@ -19,9 +19,12 @@ TOLERANCE = MET
 GAP_TOLERANCE = SAME_AMOUNT
 """An amount and its limit are the same when they differ by at most this share."""
 
+_DENOMINATOR = 2520.0
+"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
+
 
 def repeated_ranges(first: Integers, length: Integers) -> Integers:
-    """The numbers from each start on, so many of them, one range after the other."""
+    """Ranges of consecutive numbers, each with its start and length, one after the other."""
     before = np.cumsum(length) - length
     numbers: Integers = np.repeat(first - before, length) + np.arange(int(length.sum()))
     return numbers
@@ -56,7 +59,7 @@ class Limits:
 
     @classmethod
     def none(cls, count: int) -> Limits:
-        """So many requests in which nothing is limited."""
+        """The limits of a number of requests in which nothing is limited."""
         nothing = np.zeros(0)
         chosen = np.full(count, -1, np.int64)
         return cls(chosen, np.zeros(1, np.int64), np.zeros(0, np.int64), nothing, nothing)
@@ -65,6 +68,11 @@ class Limits:
     def lists(self) -> Integers:
         """The list of each entry."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @property
+    def arrays(self) -> tuple[Integers, Integers, Integers, Floats, Floats]:
+        """All attributes in their order, as kernels take them."""
+        return self.chosen, self.start, self.cells, self.up, self.down
 
     def take(self, index: Any) -> Limits:
         """Those of some of the requests."""
@@ -295,7 +303,7 @@ class Reaches:
     """Answers, in the order of the requests.
 
     Attributes:
-        amount: How far the cell moves in a consistent table; inf if without end.
+        amount: How far the cell moves in a consistent table; inf if without limit.
         limit: No consistent table moves it further; inf where the target was reached first.
         tables: Consistent tables that reach the amounts, as deviations from the true table, one
             per row; for an infinite amount a direction that can be followed for ever. Several
@@ -349,7 +357,7 @@ class Reaches:
 
     @classmethod
     def unanswered(cls, count: int, problem: Problem) -> Reaches:
-        """No answer to any of so many requests."""
+        """No answers, for a number of requests."""
         return cls(
             np.zeros(count),
             np.full(count, np.inf),
@@ -403,6 +411,20 @@ def within(up: Floats, down: Floats, limited: Limited) -> tuple[Floats, Floats]:
     up[cells] = np.minimum(up[cells], rise)
     down[cells] = np.minimum(down[cells], fall)
     return up, down
+
+
+def snapped(numbers: Floats, tolerance: float) -> Floats:
+    """Multipliers moved to the fractions they stand for; any multipliers prove something valid.
+
+    Args:
+        numbers: Multipliers or charges.
+        tolerance: How close a number must be to a fraction.
+
+    >>> bool(snapped(np.array([0.33333333]), 1e-6)[0] == 1 / 3)
+    True
+    """
+    near = np.rint(numbers * _DENOMINATOR) / _DENOMINATOR
+    return np.where(np.abs(near - numbers) < tolerance, near, numbers)
 
 
 def charges(d: Floats, capacity: Floats) -> Floats:

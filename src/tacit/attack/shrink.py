@@ -122,7 +122,7 @@ class Shrunk:
         """Complete row multipliers so that cells pinned by a relation cost nothing.
 
         Args:
-            g: Multipliers over all relations, one column a proof; zero where not yet known.
+            g: Multipliers over all relations, one column per proof; zero where not yet known.
             cells: The cell that each column bounds.
             sides: 1 for its upper, -1 for its lower side.
         """
@@ -148,7 +148,7 @@ def shrink(
         up: How far each cell can rise.
         down: How far each cell can fall.
         keep: Cells to keep although they cannot move, because they will be asked for.
-        networks: Look for networks; without, all components go to the linear programme.
+        networks: Look for networks; without, all components go to the linear program.
     """
     A = structure.A
     movable = (up > 0) | (down > 0)

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -71,8 +71,7 @@ class Strips:
         return cls(parts, moving, cover, A.shape[1])
 
 
-@dataclass(frozen=True, eq=False)
-class StripArrays:
+class StripArrays(NamedTuple):
     """Several networks one after the other, as kernels take them.
 
     Nodes and arcs of each network have numbers of their own.

@@ -28,7 +28,7 @@ from tacit.problem import Booleans, Integers, totals_of
 Hashes = npt.NDArray[np.uint64]
 
 _DEEPEST = 100
-"""Tables have fewer levels; where relations go round in circles, levels have no end."""
+"""Tables have fewer levels; where relations form cycles, levels have no limit."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""Deviations that somebody suggests to an audit, each checked before it is used.
+"""Deviations suggested to an audit, each checked before it is used.
 
 Whoever made a pattern safe knows deviations that show it. To check one takes a product with the
-relations, to find it again may take a linear programme. A suggestion that does not hold is left
+relations, to find it again may take a linear program. A suggestion that does not hold is left
 out: the request is then answered as if nothing had been suggested.
 """
 
@@ -29,7 +29,7 @@ Deviations = sparse.csr_array[Any, Any]
 _EXACT = EVIDENCE / 10
 """What misses more than this share of what it is to show would have to be mended."""
 _TRIES = 64
-"""So many deviations of a cell are tried for a request."""
+"""Deviations of a cell that are tried for a request."""
 
 
 class Suggestions:
@@ -117,7 +117,7 @@ class Suggestions:
         reopened: Booleans,
         **sweep: Any,
     ) -> Reaches:
-        """Answer requests: by what is suggested where that does, by the attack for the rest.
+        """Answer requests: by what is suggested where that suffices, by the attack otherwise.
 
         What the attack finds is suggested to whoever asks next.
 

@@ -55,7 +55,7 @@ class Attack:
             knowledge: What is known of each cell alone.
             structure: The examined relations, if at hand from an earlier attack.
             keep: Cells that will be asked for with a capacity of their own.
-            networks: Use maximum flows where possible; without, linear programmes only.
+            networks: Use maximum flows where possible; without, linear programs only.
             solver: Makes linear solvers.
         """
         structure = structure or Structure.of(problem, networks=networks)
@@ -94,7 +94,7 @@ class Attack:
         answered = np.zeros(len(requests), bool)
         deviations, multipliers = SparseRows(len(requests), n), SparseRows(len(requests), m)
 
-        # Nothing is asked of these: that they stand still shows it.
+        # These ask for nothing: a table in which nothing moves shows it.
         place = np.where(requests.targets <= 0, -1, place)
         still = np.flatnonzero(place < 0)
         answered[still] = True
@@ -161,7 +161,7 @@ class Attack:
         limit[index] = np.where(np.isfinite(shown), np.maximum(shown, limit[index]), limit[index])
 
     def _put_proofs(self, rows: SparseRows, index: Integers, requests: Requests, g: Floats) -> None:
-        """Complete multipliers found in a component and store them, a column a request."""
+        """Complete multipliers found in a component and store them, one column per request."""
         g = self.shrunk.lift(g, requests.cells[index], requests.sides[index])
         relation, position = np.nonzero(g)
         rows.put_many(index[position], relation, g[relation, position])

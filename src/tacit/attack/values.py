@@ -1,10 +1,10 @@
 """Published values judged as they stand.
 
-Where readers are told nothing of how far adjusted values are from the true ones, nothing can be
-deduced from them by any linear programme. A sensitive cell is safe when its published value
+Where readers are not told how far adjusted values are from the true ones, nothing can be
+deduced from them by any linear program. A sensitive cell is safe when its published value
 lies outside the interval around the true one that its levels forbid: [Castro2012, (17)]. With a
-level on one side only, that interval has no end on the other side: who publishes the true value,
-or one that is just as good to readers, has protected nothing.
+level on one side only, that interval is open on the other side: publishing the true value,
+or one that is just as good to readers, protects nothing.
 """
 
 from __future__ import annotations

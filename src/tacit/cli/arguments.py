@@ -10,7 +10,7 @@ from typing import Any
 from tacit.errors import nearest
 from tacit.tolerances import ADDITIVITY
 
-WEIGHTS = ("file", "unit", "value")
+_WEIGHTS = ("file", "unit", "value")
 """What a cell costs: as in the file, 1, or its value."""
 INSIDERS = ("singletons", "contributors", "none")
 """Which contributors attack: those alone in a cell, all that the table knows, nobody."""
@@ -80,6 +80,16 @@ def seed(text: str) -> int:
     if found > _LARGEST_SEED:
         raise argparse.ArgumentTypeError(f"{text!r} is above the largest seed, {_LARGEST_SEED}")
     return found
+
+
+def add_weights(parser: argparse.ArgumentParser) -> None:
+    """Let users say what cells cost."""
+    parser.add_argument(
+        "--weights",
+        type=one_of("kind of weights", _WEIGHTS),
+        metavar="|".join(_WEIGHTS),
+        help=f"what a cell costs: as in the file, 1, or its value (default: {_WEIGHTS[0]})",
+    )
 
 
 def add_tolerance(parser: argparse.ArgumentParser) -> None:

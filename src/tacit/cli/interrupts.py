@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable
@@ -55,6 +54,9 @@ class Interrupts:
     def __enter__(self) -> Self:
         if threading.current_thread() is not threading.main_thread():
             return self
+        # Slow to import, and not needed for help.
+        import socket
+
         self._reading, self._writing = socket.socketpair()
         # What a signal handler writes to must never wait.
         self._writing.setblocking(False)

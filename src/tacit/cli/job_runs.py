@@ -44,7 +44,7 @@ class JobProgress(JobListener):
     def on_source(self, source: Table | Problem) -> None:
         """Print what is protected, and from whom it is not.
 
-        Of a JJ file there is no more to say than its outcome.
+        For a JJ file there is nothing to say beyond its outcome.
         """
         if isinstance(self._job.data, JJFile) and self._job.data.path == self._job.path:
             return

@@ -201,7 +201,7 @@ class _Steps:
         if not self.total:
             return ""
         percent = f"{self.done / self.total:.0%}"
-        # Of a hundred, somebody counts percent.
+        # A total of a hundred counts per cent.
         return (
             f"{self.done} of {self.total} ({percent})" if figures and self.total != 100 else percent
         )

@@ -2,7 +2,7 @@
 
 The width of a cell is that of the interval in which it can lie for all that a reader knows, as a
 share of its value: 0 where the value is published, at most 2, because a cell that can be anything
-up to twice its value is as good as lost. Half the width is the share of the cell that is lost.
+up to twice its value may as well be lost. Half the width is the share of the cell that is lost.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def measure(
         seconds: For how long at most to measure.
         sample: Of how many hidden cells that are not sensitive the width is measured, chosen at
             random; it stands for those of the others.
-        seed: Of the choice.
+        seed: For the choice.
         observer: Listens.
     """
     solution = outcome.solution
@@ -138,7 +138,7 @@ def _cells(problem: Problem, solution: Solution, sample: int, seed: int) -> Inte
     """Cells whose widths are to be measured, besides the sensitive ones."""
     hidden = np.flatnonzero(_any(_shown(problem, solution)) & ~problem.is_sensitive)
     if isinstance(solution, Values) and solution.radius is not None:
-        # Of a value that happens to be right a reader is as unsure as of any other.
+        # A reader is as unsure about a value that happens to be right as about any other.
         hidden = np.flatnonzero((solution.radius > 0) & ~problem.is_sensitive)
     if len(hidden) <= sample:
         return hidden
@@ -166,7 +166,7 @@ def _any(shown: dict[str, Booleans]) -> Booleans:
 
 
 def _share(amount: Floats, size: Floats) -> Floats:
-    """Amounts as shares of the cells' sizes; of a cell of nothing any amount is infinitely much."""
+    """Amounts as shares of the cells' sizes; any amount is an infinite share of an empty cell."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share: npt.NDArray[np.float64] = amount / size
     return np.where(amount > 0, share, 0.0)

@@ -29,6 +29,8 @@ from tacit.table.frames import to_frame
 
 FAILED, NOT_RUN = "failed", "not run"
 """How a method may end besides the statuses of outcomes."""
+_SAME = 5e-5
+"""Shares that differ by at most this are equally good: fewer digits of them are shown."""
 _NOTHING = "-"
 
 
@@ -124,7 +126,7 @@ class Comparison:
         return "\n".join([*lines, *([""] if told else []), *told])
 
     def notes(self) -> list[str]:
-        """What is to say about single methods."""
+        """Remarks on single methods."""
         told = []
         for row in self.rows:
             if row.message:
@@ -151,7 +153,7 @@ class Comparison:
         for aim, entries in aims.items():
             if entries:
                 most = max(figure for figure, _ in entries)
-                names = [row.label for figure, row in entries if figure >= most - 5e-5]
+                names = [row.label for figure, row in entries if figure >= most - _SAME]
                 told.append(f"{aim}: {', '.join(names)}")
         return told
 

@@ -31,7 +31,7 @@ that each cell may lie from its true value (0 where it is published):
 
 - The deviations x of claim k show how far the cell can move at least: A x = 0,
   -down <= x <= up, and t x[s] >= amount[k]. So a + x is a table that the attacker cannot tell
-  from the true one. An amount of null says that the cell can move without end: then x is a
+  from the true one. An amount of null says that the cell can move without limit: then x is a
   direction, in which only cells without bound move.
   The sum of all residuals |A x| (each over the smallest coefficient of its relation), of what x
   exceeds its capacity by and of what it falls short of the amount is at most 1e-8 of the amount,

@@ -183,7 +183,7 @@ class _PublishedCells:
         return Intervals(lower, upper)
 
     def _ends(self, hidden: Booleans) -> tuple[Floats, Floats] | None:
-        """The ends of intervals, NaN where none is told; None where there are no intervals."""
+        """The ends of intervals, NaN where none is given; None where there are no intervals."""
         names = [
             next((n for n in (name, f"cell_{name}") if n in self._columns), None)
             for name in ("lower", "upper")

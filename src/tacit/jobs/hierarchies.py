@@ -88,7 +88,7 @@ def _refuse_contradictions(section: Section, codes: Any) -> None:
             raise section.fault(f"give {one!r} or {other!r}, not both", other)
     for key in _ABOUT_FILES:
         if key in given and "file" not in given:
-            raise section.fault(f"{key!r} is about a 'file', which is not given", key)
+            raise section.fault(f"{key!r} needs a 'file', which is not given", key)
     if "lengths" in given and isinstance(codes, dict):
         raise section.fault("'lengths' are for a plain list of 'codes'", "lengths")
     is_hrc = str(given.get("file", "")).lower().endswith(_HRC)

@@ -16,9 +16,8 @@ from tacit.io.exports import SUFFIXES, Presentation
 from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.sections import Section
 from tacit.methods.recoding.run import Overlap
-from tacit.methods.registry import METHODS, find_method
+from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
-from tacit.report.picture import REPORT_SUFFIX
 from tacit.rules import (
     bounds_from_mapping,
     from_mapping,
@@ -73,17 +72,7 @@ CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
-_NOT_FOR_JJ = (
-    "dimensions",
-    "recode",
-    "rules",
-    "levels",
-    "least_level",
-    "bounds",
-    "weights",
-    "insiders",
-    "coalition",
-)
+_NOT_FOR_JJ = tuple(key for key in TOP_KEYS if key not in ("data", "method", "outputs"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +154,7 @@ class Job:
         weights: What a suppressed cell costs, where that is not as the data say; for a JJ file, by
             `unit` or `value`.
         insiders: Which contributors attack, see `tacit.protect`; None for the default.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
         method: How to protect.
         options: The options of the method.
         outputs: What to write.
@@ -184,7 +173,7 @@ class Job:
     weights: Weighting | None = None
     insiders: str | None = None
     coalition: int = 1
-    method: str = "suppress"
+    method: str = DEFAULT_METHOD
     options: Mapping[str, Any] = field(default_factory=dict)
     outputs: Outputs = field(default_factory=Outputs)
     top: Section
@@ -317,7 +306,7 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
             raise section.fault("a database needs a 'query', or the name of a table", "database")
         return Microdata((str(database), query), given)
     if query is not None:
-        raise section.fault("'query' is about a 'database', which is not given", "query")
+        raise section.fault("'query' needs a 'database', which is not given", "query")
     names = section.texts("microdata") or []
     return Microdata([_from_folder(section.file.parent, name) for name in names], given)
 
@@ -405,7 +394,7 @@ def _insiders(top: Section) -> dict[str, Any]:
         if coalition < 1:
             raise top.fault("'coalition' must be a whole number of at least 1", "coalition")
         if choice == "none":
-            raise top.fault("'coalition' means nothing where insiders is none", "coalition")
+            raise top.fault("'coalition' has no effect where insiders is none", "coalition")
     return {"insiders": choice, "coalition": coalition or 1}
 
 
@@ -415,7 +404,8 @@ def _method(top: Section) -> dict[str, Any]:
         name, section = top.one_of("method", [*METHODS]) or "", None
     else:
         section = top.section("method")
-        name = "suppress" if section is None else section.one_of("name", [*METHODS]) or "suppress"
+        given = None if section is None else section.one_of("name", [*METHODS])
+        name = given or DEFAULT_METHOD
     options = {} if section is None else {k: v for k, v in section.given.items() if k != "name"}
     if section is not None:
         kind = find_method(name).options()
@@ -450,17 +440,21 @@ def _outputs(top: Section) -> Outputs:
         working_report=section.path("working_report"),
         presentation=_presentation(section),
     )
+    reported = found.report is not None or found.working_report is not None
     try:
-        reported = found.report is not None or found.working_report is not None
         found.presentation.refuse_unused(*found.published, reported=reported)
     except InputError as error:
         raise section.blame(error) from None
     if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
         raise section.fault(f"the name must end in {', '.join(CELL_SUFFIXES)}", "table")
-    for key in ("report", "working_report"):
-        path = getattr(found, key)
-        if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
-            raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
+    if reported:
+        # Slow to import, and needed for reports only.
+        from tacit.report.picture import REPORT_SUFFIX
+
+        for key in ("report", "working_report"):
+            path = getattr(found, key)
+            if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
+                raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
     for key in ("table", "evidence", "working_report"):
         path = getattr(found, key)
         if path is not None and CONFIDENTIAL not in path.name.lower():

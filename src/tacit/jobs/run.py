@@ -35,7 +35,6 @@ from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 from tacit.release import NoReleaseError, Release, check_insiders, faced, protect
-from tacit.report.document import report_title, write_report
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
 
@@ -239,6 +238,11 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
         write_columns(confidential(_decided(release).to_frame("dict")), chosen.table)
     if chosen.evidence is not None:
         write_audit(papers.audit, chosen.evidence)
+    if chosen.report is None and chosen.working_report is None:
+        return
+    # Slow to import, and needed for reports only.
+    from tacit.report.document import report_title, write_report
+
     title = presentation.title or report_title(published, job.value_name)
     if chosen.report is not None:
         write_report(release, chosen.report, title=title)

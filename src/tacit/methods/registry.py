@@ -68,6 +68,9 @@ METHODS: Mapping[str, Method] = {
 }
 """All methods by name."""
 
+DEFAULT_METHOD = "suppress"
+"""What protects a table where nobody names a method."""
+
 
 def find_method(name: str) -> Method:
     """A method by its name.

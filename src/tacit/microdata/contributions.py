@@ -26,7 +26,7 @@ FEW_CELLS = 100_000
 """Up to this many cells, or an eighth of the records, keeping more of them costs little."""
 
 UNITS_AT_ONCE = 50_000
-"""So many contributors are identified at once."""
+"""Contributors that are identified at once."""
 
 Identify: TypeAlias = Callable[[Integers, bool], Integers]
 """Internal numbers of contributors (or holdings, if true), from their numbers in this source."""
@@ -108,7 +108,7 @@ class UnitTally:
             weight: The sampling weights, if any.
             order: The records ordered by unit; None where each record is one.
             asked: For each unit whether it asked for protection, if any could.
-            share: Which of how many like parts of the units to add.
+            share: Which of how many equal parts of the units to add.
             first: The number of the first record, where each record is a unit.
         """
         from tacit.microdata import kernels

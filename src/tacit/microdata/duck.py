@@ -173,7 +173,7 @@ class DuckMicrodata:
         return copied
 
     def _close_off(self) -> None:
-        """Let nothing that runs from here on reach files, but for what was opened."""
+        """Let nothing that runs from here on reach files, apart from what was opened."""
         if not self._is_closed_off:
             self._duck.execute("SET enable_external_access = false")
             self._duck.execute("SET lock_configuration = true")
@@ -351,7 +351,7 @@ class DuckMicrodata:
             return bool(self._one(f"SELECT count(*) FROM coded WHERE {odd}"))
 
     def _cut(self, parts: int) -> list[str]:
-        """Conditions that divide the records into like parts, contributors and holdings whole."""
+        """Conditions for equal parts of the records, with contributors and holdings kept whole."""
         column = "rowid" if self._asked_for.owner is None else "unit"
         shares = [number / parts for number in range(1, parts)]
         found = self._one(f"SELECT approx_quantile({column}, {shares}) FROM coded")

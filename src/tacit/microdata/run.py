@@ -130,15 +130,15 @@ def tabulate(
         by: The dimensions (columns with codes) and their hierarchies. None puts the codes that
             occur below one total. Records need a finest code of each hierarchy.
         value: The column to add up, or several for a table each. None counts records.
-        contributor: The column that says whose a record is. None takes each record for a
-            contributor.
+        contributor: The column that identifies the contributor of each record. None takes
+            each record for a contributor.
         holding: The column that says which holding a contributor belongs to; contributors
             without are holdings of their own. What a holding contributes is what it adds to
             the total, sampling weights included.
-        weight: The column with sampling weights: a record with weight w stands for w such.
+        weight: The column with sampling weights: a record with weight w stands for w of them.
             Values are weighted, the largest contributions are not but come with their weights.
-            A contributor has the average of the weights of its records, by size of what they
-            report.
+            A contributor has the average weight of its records, weighted by the size of what
+            they report.
         shadow: The column that the rules judge in place of the value; the largest contributions
             are then those to this column.
         request: The column that is true (1, yes) where a contributor asks for protection. One of

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
 
 from tacit.errors import InputError, first_few
@@ -75,6 +74,8 @@ def refuse_undecodable_text(frame: Frame) -> None:
     if isinstance(native, Mapping):
         columns = {name: column.tolist() for name, column in native.items()}
     else:
+        import narwhals as nw
+
         opened = nw.from_native(native, eager_only=True)
         columns = {name: opened[name].to_list() for name in opened.columns}
     for name, entries in columns.items():
@@ -207,6 +208,9 @@ def _array(column: Any) -> Any:
 
 
 def _from_frame(frame: Any, columns: tuple[str, ...]) -> Frame:
+    # Slow to import, and needed for frames only.
+    import narwhals as nw
+
     try:
         opened = nw.from_native(frame)
     except TypeError:
@@ -218,8 +222,9 @@ def _from_frame(frame: Any, columns: tuple[str, ...]) -> Frame:
     present = tuple(opened.collect_schema().names())
     chosen = opened.select([name for name in columns if name in present])
     read = chosen.collect() if isinstance(chosen, nw.LazyFrame) else chosen
-    known = read.implementation in FRAME_LIBRARIES
-    backend = read.implementation.name.lower() if known else None
+    library = read.implementation.name.lower()
+    known = library in FRAME_LIBRARIES
+    backend = library if known else None
     if backend != "pandas" and importlib.util.find_spec("pyarrow") is None:
         # DuckDB looks at all frames but those of pandas through pyarrow.
         native: Any = {name: _array(read[name].to_list()) for name in read.columns}

@@ -56,7 +56,7 @@ class EqualCells:
                 differ, cells stay cells of their own.
 
         Raises:
-            InputError: An attacker holds for certain what is not so.
+            InputError: An attacker is certain of something that is not true.
         """
         alone = given.must_publish.copy() if apart is None else apart | given.must_publish
         for attacker in attackers:
@@ -199,7 +199,7 @@ def _ties(rows: sparse.csr_array[Any, Any], alone: Booleans) -> Integers:
 
 
 def _distinct(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
-    """The relations without empty ones and without those that stand there twice."""
+    """The relations without empty and repeated ones."""
     rows.sort_indices()
     seen: dict[bytes, int] = {}
     for row in np.flatnonzero(np.diff(rows.indptr)).tolist():
@@ -209,7 +209,7 @@ def _distinct(rows: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
 
 
 def _insiders_differ(given: Problem, group: Integers) -> Booleans:
-    """Cells of groups of whose parts some contributor does not know the same.
+    """Cells of groups about whose parts some contributor does not know the same.
 
     Equal cells have the same contributors. Where a table that was given says otherwise, the level
     of one part must not be forgotten because the contributor is alone in another one.

@@ -30,7 +30,7 @@ class Against(StrEnum):
     ALONE = "alone"
     """Each contributor who is alone in a cell, knowing that cell."""
     ALL_ALONE = "all alone"
-    """All contributors who are alone in a cell, putting together what they know."""
+    """All contributors who are alone in a cell, pooling what they know."""
     OTHER = "other"
     """Those whom the publisher described."""
     SINGLETONS = "singletons"
@@ -40,7 +40,7 @@ class Against(StrEnum):
     CONTRIBUTORS = "contributors"
     """Each contributor, knowing its own figures in all cells."""
     TOGETHER = "together"
-    """Several of the contributors, putting together what they know."""
+    """Several of the contributors, pooling what they know."""
 
 
 INSIDERS = (Against.SINGLETONS, Against.CELL_SINGLETONS, Against.CONTRIBUTORS)
@@ -83,7 +83,7 @@ def insiders_asked_for(table: Table, choice: str, coalition: int) -> tuple[Again
     Args:
         table: The table, which may not know its contributors.
         choice: Which ones were asked for.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
     """
     holdings = table.holding_count is not None or table.holdings is not None
     count = table.holding_count if holdings else table.count

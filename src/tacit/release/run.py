@@ -18,7 +18,7 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.clock import Clock
 from tacit.errors import InputError
-from tacit.methods.registry import find_method
+from tacit.methods.registry import DEFAULT_METHOD, find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -40,7 +40,7 @@ LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 def protect(
     table: Table | Problem,
-    method: str = "suppress",
+    method: str = DEFAULT_METHOD,
     *,
     attackers: Sequence[Attacker] = (),
     insiders: Choice | None = None,
@@ -61,7 +61,7 @@ def protect(
         insiders: Which contributors attack besides, each knowing its own figures: `singletons`,
             who are alone in a cell (the default where the table knows the number of
             contributors); `contributors`, all whom it knows; `none`. A problem brings its own.
-        coalition: So many insiders may put together what they know.
+        coalition: How many insiders may pool what they know.
         observer: Listens to bounds and solutions; may stop the search.
         tolerance: How exactly the table must add up (see `Problem.validate`).
         **options: Options of the method, such as `time_limit=60`.
@@ -131,7 +131,7 @@ def faced(
         source: The table or problem.
         options: Options of the method; `singletons` follows papers in place of insiders.
         insiders: Which contributors attack; None leaves it at the default.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
 
     Raises:
         InputError: Insiders that the source cannot have, or both insiders and `singletons`.

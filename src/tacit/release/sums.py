@@ -33,7 +33,7 @@ from tacit.rules.sums import SensitiveSum, nearly_known_sums, sensitive_sums
 from tacit.table import Table
 
 MOST_ROUNDS = 4
-"""So often the table is protected again; sums that are still known then are reported."""
+"""How often the table is protected again; sums that are still known then are reported."""
 
 LEAST_SHARE = 0.1
 """A round is not begun with less than this share of the time limit left."""
@@ -66,7 +66,7 @@ def left_known(
         table: The table, with rules applied.
         problem: The same table as algorithms see it.
         solution: What is published.
-        left_out: Of intervals: cells that are not published.
+        left_out: For intervals, cells that are not published.
         seconds: How long to find out what is known closely; what is still open then is counted in.
     """
     hidden = hidden_by(solution, table.cell_count, left_out)

@@ -31,7 +31,7 @@ def attributed_costs(release: Release) -> tuple[Floats, Floats]:
     The audit shows for each sensitive cell tables in which it has other values. Whatever moves in
     them protects it; what a secondary cell costs is divided equally among the cells that it
     protects there. Other tables might show the same, so this is one way to share the costs; their
-    sum is the objective but for secondary cells that move in no table.
+    sum is the objective without secondary cells that move in no table.
     """
     cost = _cell_costs(release)
     if cost is None:

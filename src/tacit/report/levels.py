@@ -72,7 +72,7 @@ def perturbation_by_level(release: Release) -> Picture:
     for change in release.papers.perturbation():
         group = change.dimension if has_dimensions else ""
         label = _level(change.level) if has_dimensions else _height(change.level)
-        # Of a level of nothing but zeros there are no shares.
+        # A level that holds only zeros has no shares.
         mean, most = np.nan_to_num((change.mean_relative, change.max_relative)).tolist()
         told = f"mean {percent(mean)}, largest {percent(most)}"
         bars.append(Bar(label, (100 * mean,), told, group))

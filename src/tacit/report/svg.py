@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 
+from tacit.tolerances import ROUNDING_NOISE
+
 LETTER = 0.56
 """The usual width of a letter as a share of the size of the font."""
 SMALL = 12.0
@@ -198,14 +200,14 @@ def round_steps(low: float, high: float, count: int = 5) -> list[float]:
     >>> round_steps(3, 3)
     [2.0, 3.0, 4.0]
     """
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        # As good as one number, which gets a step to either side.
-        reach = max(abs(low) / 3, 1e-9)
+    if high - low <= ROUNDING_NOISE * max(abs(low), abs(high)):
+        # Practically one number, which gets a step to either side.
+        reach = max(abs(low) / 3, ROUNDING_NOISE)
         low, high, count = low - reach, high + reach, 3
     rough = (high - low) / count
     size = 10.0 ** math.floor(math.log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first, last = math.floor(low / step + ROUNDING_NOISE), math.ceil(high / step - ROUNDING_NOISE)
     return [round(place * step, 12) for place in range(first, last + 1)]
 
 

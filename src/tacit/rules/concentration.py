@@ -28,7 +28,7 @@ from tacit.tolerances import LAST_DIGITS
 class Dominance(SensitivityRule):
     """The (n, k)-dominance rule: the n largest contribute more than k% of the total.
 
-    The levels are what must be added to the total until they do not any more:
+    The levels are what must be added to the total until they no longer do:
     100/k times their sum, minus the total.
 
     Attributes:

@@ -76,7 +76,7 @@ class MinFrequency(PercentRule):
 class SmallCounts(SensitivityRule):
     """For tables that count respondents: small counts other than zero are sensitive.
 
-    Attackers shall not be able to exclude zero, nor the smallest count that is not sensitive: the
+    Attackers must not be able to exclude zero, nor the smallest count that is not sensitive: the
     levels reach to both. With `percent` they are a percentage of the count instead.
 
     Attributes:
@@ -112,7 +112,7 @@ class SmallCounts(SensitivityRule):
         return self.verdict(cells, value[cells], self.minimum - value[cells])
 
     def levels_against(self, pairs: Pairs) -> LevelsAgainst:
-        """A respondent shall not be able to exclude that there is nobody else, or enough others."""
+        """A respondent must not be able to exclude that there is nobody else, or enough others."""
         return pairs.capped() if self.percent is None else pairs.percentage()
 
 
@@ -193,7 +193,7 @@ class GroupDisclosure(SensitivityRule):
         return self.verdict(cells, lower, upper)
 
     def levels_against(self, pairs: Pairs) -> LevelsAgainst:
-        """As many respondents in another cell as for readers, but for the one who attacks."""
+        """As many respondents in another cell as for readers, without the one who attacks."""
         return pairs.capped()
 
 

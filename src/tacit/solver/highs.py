@@ -1,8 +1,8 @@
-"""A persistent linear programme on HiGHS.
+"""A persistent linear program on HiGHS.
 
 The model is built once; afterwards costs and bounds change as arrays, rows come and go, and
 every solve starts from the last basis. Options are those that measured best for long chains of
-similar programmes: one thread, no presolve.
+similar programs: one thread, no presolve.
 """
 
 from __future__ import annotations
@@ -53,6 +53,22 @@ class LinearSolver(Protocol):
 
     def solve(self, *, cold: bool = False, strategy: Strategy = "primal") -> LinearSolution:
         """Minimise; `cold` forgets the basis first."""
+
+
+def optimum(
+    model: LinearSolver, *, cold: bool = False, strategy: Strategy = "primal"
+) -> LinearSolution | None:
+    """The optimum, tried again from a cold start; None if there is none or the solver fails."""
+    for from_cold in (cold, True):
+        try:
+            solution = model.solve(cold=from_cold, strategy=strategy)
+        except SolverError:
+            continue
+        if solution.status == "optimal":
+            return solution
+        if solution.status == "unbounded":
+            return None
+    return None
 
 
 class HighsModel:
@@ -185,7 +201,7 @@ class HighsModel:
         )
 
     def ray(self) -> Floats | None:
-        """The direction in which the last solve found no end, if it found none."""
+        """The direction in which the last solve was unbounded, if it was."""
         _, exists, direction = self._highs.getPrimalRay()
         return np.array(direction) if exists else None
 

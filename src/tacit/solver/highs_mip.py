@@ -1,4 +1,4 @@
-"""A persistent mixed-integer programme on HiGHS that can be watched and stopped.
+"""A persistent mixed-integer program on HiGHS that can be watched and stopped.
 
 The solver runs in a thread of its own; whoever asked is told from time to time how far it got,
 in the thread that asked, and may end it. In presolve and propagation HiGHS listens to nothing, not
@@ -131,7 +131,7 @@ class HighsMip(HighsModel):
         name = _STATUS.get(status)
         if name is None:
             text = self._highs.modelStatusToString(status)
-            raise SolverError(f"the solver gave up on a mixed-integer programme: {text}")
+            raise SolverError(f"the solver gave up on a mixed-integer program: {text}")
         info = self._highs.getInfo()
         objective, bound = float(info.objective_function_value), float(info.mip_dual_bound)
         if self._is_linear:
@@ -151,7 +151,7 @@ class _Run:
     def __init__(self, highs: Any):
         self._highs = highs
         self._stop = threading.Event()
-        # Waiting for the thread itself is no good: an interrupted `join` takes it for ended.
+        # Waiting for the thread itself does not work: an interrupted `join` takes it for ended.
         self._end = threading.Event()
         self._news = threading.Lock()
         self._x: Floats | None = None
@@ -201,7 +201,7 @@ class _Run:
             self._stop.set()
             self._end.wait(max(_LEAST_GRACE, min(_GRACE, time_left())))
         if self.has_ended and self._status in (None, highspy.HighsStatus.kError):
-            raise SolverError("HiGHS refused to solve a mixed-integer programme")
+            raise SolverError("HiGHS refused to solve a mixed-integer program")
 
     def so_far(self, status: str) -> MipSolution:
         """The best vector and the bound at present."""

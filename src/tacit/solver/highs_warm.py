@@ -1,4 +1,4 @@
-"""A linear programme that returns to an earlier basis and gives up once it no longer helps."""
+"""A linear program that returns to an earlier basis and gives up once it no longer helps."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class WarmModel(HighsModel):
         return "optimal" if status == highspy.HighsModelStatus.kOptimal else "above"
 
     def start(self, seconds: float, *, inside: bool = False) -> str:
-        """Minimise from scratch, if wanted by a method that walks through the inside.
+        """Minimise from scratch, if wanted by an interior point method.
 
         Returns:
             `optimal`, `infeasible`, or `stopped`.

@@ -28,7 +28,7 @@ class ScaledMip:
         A: sparse.csr_array[Any, Any],
         *,
         unit: Floats | float = 1.0,
-        price: float = 1.0,
+        cost_unit: float = 1.0,
         seed: int = 1,
         tolerance: float = SOLVER,
         **parts: Unpack[MipParts],
@@ -38,14 +38,14 @@ class ScaledMip:
         Args:
             A: The rows.
             unit: The usual size of columns; 1 for integer ones.
-            price: What a column of its usual size usually costs.
+            cost_unit: What a column of its usual size usually costs.
             seed: For the solver.
             tolerance: For the solver, in the units that it is given.
             **parts: The rest of the model, in the units of the caller.
         """
         self._lower, self._upper = parts["lower"], parts["upper"]
         self._unit = np.broadcast_to(np.asarray(unit, float), len(self._lower))
-        self._price = price
+        self._cost_unit = cost_unit
         part = sparse.csr_array(A.multiply(self._unit[None, :]))
         largest = np.asarray(abs(part).max(axis=1).todense()).ravel()
         scale = np.where(largest > 0, largest, 1.0)
@@ -57,9 +57,9 @@ class ScaledMip:
             row_upper=parts["row_upper"] / scale,
             lower=self._lower / self._unit,
             upper=self._upper / self._unit,
-            cost=parts["cost"] * self._unit / price,
+            cost=parts["cost"] * self._unit / cost_unit,
             integer=parts["integer"],
-            offset=parts.get("offset", 0.0) / price,
+            offset=parts.get("offset", 0.0) / cost_unit,
         )
 
     def minimise(
@@ -84,5 +84,5 @@ class ScaledMip:
         if x is not None:
             x = np.clip(x * self._unit, self._lower, self._upper)
         return MipSolution(
-            found.status, x, found.objective * self._price, found.bound * self._price
+            found.status, x, found.objective * self._cost_unit, found.bound * self._cost_unit
         )

@@ -1,4 +1,4 @@
-"""Mixed-integer programmes on SCIP, also with a condition that is only asked for when needed.
+"""Mixed-integer programs on SCIP, also with a condition that is only asked for when needed.
 
 SCIP branches; what a condition forbids it learns from a `Condition`, which is asked about vectors
 and answers with cuts. Errors in what SCIP calls wait until it has ended: it must not see them.
@@ -179,7 +179,7 @@ class ScipMip:
         if name == "infeasible":
             return MipSolution("infeasible", None, np.inf, np.inf)
         if name in ("unbounded", "inforunbd"):
-            raise SolverError("SCIP calls a programme unbounded that has an optimum")
+            raise SolverError("SCIP calls a program unbounded that has an optimum")
         # What ends at the gap asked for is an optimum within that gap.
         status = "optimal" if name in ("optimal", "gaplimit") else "stopped"
         return self.so_far(status)
@@ -236,14 +236,14 @@ class ScipMip:
 
 
 class ScipTree(ScipMip):
-    """A programme with a further condition, about which SCIP asks when it has to know.
+    """A program with a further condition, about which SCIP asks when it has to know.
 
     The condition is lazy: SCIP sees only the cuts that it has been given so far, and presolve must
     not argue from what it does not see.
     """
 
-    def __init__(self, A: sparse.csr_array[Any, Any], condition: Condition, **programme: Any):
-        super().__init__(A, **programme)
+    def __init__(self, A: sparse.csr_array[Any, Any], condition: Condition, **program: Any):
+        super().__init__(A, **program)
         self.condition = condition
         self.model.setParams(
             {
@@ -300,7 +300,7 @@ def _guarded(callback: Callable[..., dict[str, Any]]) -> Callable[..., dict[str,
         try:
             return callback(plugin, *arguments, **named)
         except BaseException as error:
-            plugin.programme.fail(error)
+            plugin.program.fail(error)
             return {"result": RESULT.DIDNOTRUN}
 
     return guarded
@@ -309,8 +309,8 @@ def _guarded(callback: Callable[..., dict[str, Any]]) -> Callable[..., dict[str,
 class _Listener(Eventhdlr):
     """Hears of better vectors and of nodes."""
 
-    def __init__(self, programme: ScipMip):
-        self.programme = programme
+    def __init__(self, program: ScipMip):
+        self.program = program
 
     def eventinit(self) -> None:
         """Begin to listen."""
@@ -325,34 +325,34 @@ class _Listener(Eventhdlr):
     @_guarded
     def eventexec(self, _event: Any) -> dict[str, Any]:
         """Something happened."""
-        self.programme.listen()
+        self.program.listen()
         return {}
 
 
 class _Handler(Conshdlr):
     """The condition, as SCIP sees it."""
 
-    def __init__(self, programme: ScipTree):
-        self.programme = programme
+    def __init__(self, program: ScipTree):
+        self.program = program
         self._node = -1
         self._round = 0
 
     def conslock(self, _constraint: Any, _kind: Any, positive: int, negative: int) -> None:
         """A larger x never harms: only rounding down may."""
-        for variable in self.programme.variables:
+        for variable in self.program.variables:
             self.model.addVarLocks(variable, positive, negative)
 
     @_guarded
     def conscheck(self, _constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
         """Does a solution meet the condition?"""
-        tree = self.programme
+        tree = self.program
         accepted = tree.condition.accepts(tree.values(solution))
         return {"result": RESULT.FEASIBLE if accepted else RESULT.INFEASIBLE}
 
     @_guarded
     def consenfolp(self, *_: Any) -> dict[str, Any]:
         """Does the integer solution of a node meet it? If not, cut it off."""
-        tree = self.programme
+        tree = self.program
         x = tree.values(None)
         tree.listen()
         if tree.condition.accepts(x):
@@ -364,14 +364,14 @@ class _Handler(Conshdlr):
     @_guarded
     def consenfops(self, *_: Any) -> dict[str, Any]:
         """Does the pseudo solution of a node meet it?"""
-        tree = self.programme
+        tree = self.program
         accepted = tree.condition.accepts(tree.values(None))
         return {"result": RESULT.FEASIBLE if accepted else RESULT.INFEASIBLE}
 
     @_guarded
     def conssepalp(self, *_: Any) -> dict[str, Any]:
         """Cut off a fractional solution."""
-        tree = self.programme
+        tree = self.program
         tree.listen()
         node = self.model.getCurrentNode()
         if node.getNumber() != self._node:
@@ -387,14 +387,14 @@ class _Handler(Conshdlr):
 class _Suggestions(Heur):
     """Hands vectors found outside the tree to SCIP."""
 
-    def __init__(self, programme: ScipTree):
-        self.programme = programme
+    def __init__(self, program: ScipTree):
+        self.program = program
         self._last: Floats | None = None
 
     @_guarded
     def heurexec(self, *_: Any) -> dict[str, Any]:
         """Hand over the best vector known, unless SCIP has it or has ruled it out."""
-        tree = self.programme
+        tree = self.program
         x = tree.condition.suggestion()
         if x is None or (self._last is not None and np.array_equal(x, self._last)):
             return {"result": RESULT.DIDNOTRUN}

@@ -54,7 +54,7 @@ class Bounds:
             raise InputError("total_factor must be a number not below 1", key=("total_factor",))
 
     def columns(self, table: Table) -> tuple[Floats, Floats]:
-        """Lower and upper bounds of all cells of a table, NaN where nothing is said."""
+        """Lower and upper bounds of all cells of a table, NaN where nothing is given."""
         value = table.value
         nothing = np.full(table.cell_count, np.nan)
         lower = nothing if table.lower is None else table.lower

@@ -27,7 +27,7 @@ UNKNOWN = -1
 """Stands for a contributor that is not known."""
 
 LISTED = 5
-"""So many of the largest contributors are kept at least, where it costs little: they know more."""
+"""The least number of largest contributors that are kept, where it costs little: they know more."""
 
 CONTRIBUTOR, HOLDING, ALONE = "contributor", "holding", "alone"
 """Kinds of codes; the last are contributors that belong to no holding, taken for one each."""

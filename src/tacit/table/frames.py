@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
@@ -13,7 +12,7 @@ from tacit.errors import HierarchyError, InputError, TableError, first_few, name
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy, code_text
 from tacit.problem import Floats, Integers
 
-FRAME_LIBRARIES = (nw.Implementation.PANDAS, nw.Implementation.POLARS, nw.Implementation.PYARROW)
+FRAME_LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 class FrameReader:
@@ -25,6 +24,7 @@ class FrameReader:
 
     def __init__(self, frame: Any):
         self.backend: str | None = None
+        self._is_frame = not isinstance(frame, Mapping)
         if isinstance(frame, Mapping):
             self._columns: Mapping[str, Any] = {str(name): frame[name] for name in frame}
             lengths = {len(column) for column in self._columns.values()}
@@ -32,6 +32,9 @@ class FrameReader:
                 raise TableError(f"the columns have different lengths: {sorted(lengths)}")
             self.row_count = lengths.pop() if lengths else 0
             return
+        # Slow to import, and needed for frames only.
+        import narwhals as nw
+
         try:
             opened = nw.from_native(frame, eager_only=True)
         except TypeError:
@@ -39,8 +42,8 @@ class FrameReader:
                 f"{type(frame).__name__} is not a data frame; give one of pandas, polars or "
                 "pyarrow, or a dict of columns"
             ) from None
-        if opened.implementation in FRAME_LIBRARIES:
-            self.backend = opened.implementation.name.lower()
+        library = opened.implementation.name.lower()
+        self.backend = library if library in FRAME_LIBRARIES else None
         self._columns = {name: opened[name] for name in opened.columns}
         self.row_count = len(opened)
 
@@ -52,15 +55,16 @@ class FrameReader:
     def entries(self, name: str) -> list[Any]:
         """A column as a list."""
         column = self._column(name)
-        if isinstance(column, nw.Series):
-            return column.to_list()
+        if self._is_frame:
+            listed: list[Any] = column.to_list()
+            return listed
         return column.tolist() if isinstance(column, np.ndarray) else list(column)
 
     def numbers(self, name: str) -> Floats:
         """A column as numbers, NaN where one is missing."""
         column = self._column(name)
         try:
-            given = column.to_numpy() if isinstance(column, nw.Series) else column
+            given = column.to_numpy() if self._is_frame else column
             return np.array(given, dtype=np.float64)
         except (TypeError, ValueError):
             pass
@@ -107,7 +111,8 @@ def to_frame(columns: Mapping[str, npt.NDArray[Any]], backend: str | None) -> An
     """Columns as a data frame of the given library, or as the dict they are."""
     if backend is None or backend == "dict":
         return dict(columns)
-    library: Any = nw.Implementation.from_string(backend)
-    if library not in FRAME_LIBRARIES:
+    if backend not in FRAME_LIBRARIES:
         raise InputError(f"{backend} is not a known library; use pandas, polars, pyarrow or dict")
-    return nw.from_dict(dict(columns), backend=library).to_native()
+    import narwhals as nw
+
+    return nw.from_dict(dict(columns), backend=cast("Any", backend)).to_native()

@@ -60,7 +60,7 @@ def insiders_of(table: Table, problem: Problem, choice: str, coalition: int) -> 
         table: The table.
         problem: The table as algorithms see it.
         choice: Which of them attack.
-        coalition: So many of them may put together what they know.
+        coalition: How many of them may pool what they know.
     """
     check_choice(choice, coalition)
     if choice == "none":

@@ -368,7 +368,7 @@ def _given(bound: Floats | None, cells: Integers, default: float) -> Floats:
 
 
 def _small_level(table: Table) -> float:
-    """1 where all values are whole numbers, otherwise little against the values that occur."""
+    """1 where all values are whole numbers, otherwise small compared with the values that occur."""
     if np.array_equal(table.value, np.round(table.value)):
         return 1.0
     return _SMALL_SHARE * float(np.median(np.abs(table.value[table.value != 0])))

@@ -477,7 +477,7 @@ class Table:
                 `singletons`, who are alone in a cell that may be suppressed; `contributors`, all
                 whom the table knows; or `none`. A table that does not know the number of
                 contributors has no insiders.
-            coalition: So many insiders may put together what they know.
+            coalition: How many insiders may pool what they know.
 
         Raises:
             InputError: There is no such choice.

@@ -1,4 +1,4 @@
-"""Adjustment done the obvious way: every choice of senses, each by a dense programme in values.
+"""Adjustment done the obvious way: every choice of senses, each by a dense program in values.
 
 Nothing here knows of deviations, polygons or blocks.
 """

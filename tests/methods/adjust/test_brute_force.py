@@ -66,7 +66,7 @@ def test_other_norms(kind: str, norm: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["2d", "3d"])
 def test_scip_agrees(kind: str) -> None:
-    """The mixed-integer programme has the same optimum with either solver."""
+    """The mixed-integer program has the same optimum with either solver."""
     problem = random_problem(3, kind)
     ours = adjust(problem, algorithm="milp", gap=1e-6)
     scip = adjust(problem, algorithm="milp", solver="scip", gap=1e-6)

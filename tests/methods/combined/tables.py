@@ -1,4 +1,4 @@
-"""Combined suppression done the obvious way: one dense mixed-integer programme.
+"""Combined suppression done the obvious way: one dense mixed-integer program.
 
 This is [KarlssonOlsson2015, (3.28)] with a table of its own for every attacker, sensitive cell and
 side, in absolute values. Nothing here knows of deviations, cuts, patterns or networks.

@@ -42,7 +42,7 @@ def assert_optimal(seed: int, problem: Problem, **choices: Any) -> None:
 @settings(max_examples=25)
 @given(SEEDS, st.sampled_from(KINDS))
 def test_the_optimum_is_that_of_the_whole(seed: int, kind: str) -> None:
-    """A mixed-integer programme over the cells as they were given finds the same."""
+    """A mixed-integer program over the cells as they were given finds the same."""
     assert_optimal(seed, chained(kind, seed))
 
 

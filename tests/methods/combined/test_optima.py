@@ -1,4 +1,4 @@
-"""The least cost of combined suppression, against a mixed-integer programme of the obvious kind."""
+"""The least cost of combined suppression, against a mixed-integer program of the obvious kind."""
 
 from __future__ import annotations
 

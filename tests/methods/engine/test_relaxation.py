@@ -55,15 +55,15 @@ class TestPool:
         assert np.array_equal(pool.matrix.toarray(), expected.reshape(-1, 5))
 
 
-def random_relaxation(rng: np.random.Generator, unit: float, price: float) -> Relaxation:
+def random_relaxation(rng: np.random.Generator, unit: float, cost_unit: float) -> Relaxation:
     """A relaxation with steady rows and cuts, feasible at its upper bounds."""
     n = int(rng.integers(2, 9))
     relaxation = Relaxation(
-        np.asarray(rng.integers(1, 9, n) * price / unit, np.float64),
+        np.asarray(rng.integers(1, 9, n) * cost_unit / unit, np.float64),
         np.zeros(n),
         np.asarray(rng.integers(0, 4, n) * unit, np.float64),
         unit=unit,
-        price=price,
+        cost_unit=cost_unit,
         patience=1,
     )
     for steady in (True, False):

@@ -1,4 +1,4 @@
-"""The intervals problem done the obvious way: one dense linear programme in absolute values.
+"""The intervals problem done the obvious way: one dense linear program in absolute values.
 
 This is [CastroVia2016, (3)] with attackers and sliding levels: for every attacker, sensitive cell
 and side a table of its own, between published ends that are variables. Nothing here knows of

@@ -57,7 +57,7 @@ def assert_left_out(outcome: Outcome, problem: Problem) -> None:
 @settings(max_examples=40)
 @given(SEEDS, st.sampled_from(KINDS))
 def test_the_optimum_is_that_of_the_whole(seed: int, kind: str) -> None:
-    """A linear programme over the cells as they were given finds the same, and all is safe."""
+    """A linear program over the cells as they were given finds the same, and all is safe."""
     problem = chained(kind, seed)
     outcome = intervals(problem, gap=GAP)
     assert_sound(outcome, problem)

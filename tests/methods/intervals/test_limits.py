@@ -20,7 +20,7 @@ from tests.clocks import slow, with_hand
 from tests.methods.intervals.tables import published
 
 PROBLEM = generate_by_name("3d", "4-4-3-10", seed=3)
-"""No network, so that linear programmes do the work."""
+"""No network, so that linear programs do the work."""
 Method = Callable[..., Outcome]
 METHODS: list[Method] = [intervals, combined]
 LIMIT = 10.0

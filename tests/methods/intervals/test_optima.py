@@ -1,4 +1,4 @@
-"""The least cost of intervals, against a linear programme written down the obvious way."""
+"""The least cost of intervals, against a linear program written down the obvious way."""
 
 from __future__ import annotations
 

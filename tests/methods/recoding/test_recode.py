@@ -177,7 +177,7 @@ def test_verdicts_are_not_taken_over_but_other_statuses_are() -> None:
         ({"region": {"x": "N1"}}, "'N1' is one code"),
         ({"region": {"x": "N3..N1"}}, "N1 does not come after N3"),
         ({"region": {"x": "N1..S2"}}, "S2 does not come after N1"),
-        ({"region": [0, 10]}, "N1 is no number"),
+        ({"region": [0, 10]}, "N1 is not a number"),
     ],
 )
 def test_codes_that_cannot_be_merged_are_named(recodes: Any, message: str) -> None:

@@ -220,7 +220,7 @@ def test_an_attacker_who_knows_a_sensitive_cell_makes_it_hopeless() -> None:
 
 
 def test_an_attacker_who_is_wrong_is_refused() -> None:
-    """Somebody who holds for certain what is not so is a mistake in the input."""
+    """Somebody who is certain of something that is not true is a mistake in the input."""
     with pytest.raises(InputError, match="boaster"):
         suppress(two_singletons(), attackers=[Attacker(name="boaster", at_least={5: 6.0})])
     with pytest.raises(InputError, match="does not exist"):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import (
-    WEIGHTS,
     add_tolerance,
+    add_weights,
     named_option,
     number,
     one_of,
@@ -53,12 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--gap", type=number(least=0), metavar="X", help="when a method may stop")
     parser.add_argument("--seed", type=seed, metavar="N", help=f"of all (default: {Options.seed})")
-    parser.add_argument(
-        "--weights",
-        type=one_of("kind of weights", WEIGHTS),
-        metavar="|".join(WEIGHTS),
-        help="what a cell costs: as in the file, 1, or its value (default: file)",
-    )
+    add_weights(parser)
     parser.add_argument(
         "--option",
         action="append",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from tacit.cli.arguments import (
     INSIDERS,
-    WEIGHTS,
     add_tolerance,
+    add_weights,
     named_option,
     number,
     one_of,
@@ -23,7 +23,7 @@ from tacit.cli.exits import ExitCode
 from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.errors import InputError
-from tacit.methods.registry import METHODS, find_method
+from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.methods.suppress.options import Singletons, Subproblem, SuppressOptions
 from tacit.options import Options
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         type=one_of("method", tuple(METHODS)),
         metavar="|".join(METHODS),
-        help="how to protect (default: suppress)",
+        help=f"how to protect (default: {DEFAULT_METHOD})",
     )
     parser.add_argument(
         "--algorithm",
@@ -89,12 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the same seed gives the same outcome, unless the time limit is reached "
         f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
-    parser.add_argument(
-        "--weights",
-        type=one_of("kind of weights", WEIGHTS),
-        metavar="|".join(WEIGHTS),
-        help="what a suppressed cell costs: as in the file, 1, or its value (default: file)",
-    )
+    add_weights(parser)
     parser.add_argument(
         "--insiders",
         type=one_of("choice of insiders", INSIDERS),
@@ -106,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coalition",
         type=whole_number(1),
         metavar="N",
-        help="how many insiders may put together what they know (default: 1)",
+        help="how many insiders may pool what they know (default: 1)",
     )
     parser.add_argument(
         "--singletons",
@@ -294,7 +289,7 @@ def _job(arguments: argparse.Namespace) -> Job:
 def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, Any]:
     """The options of the method; one that is unknown to it or without effect is refused."""
     kind = find_method(method).options()
-    # Options of another method mean nothing to this one, but for those that all have.
+    # Options of another method mean nothing to this one, except those that all have.
     common = Options.__dataclass_fields__ if method != job.method else None
     options = {k: v for k, v in job.options.items() if common is None or k in common}
     typed = {name: getattr(arguments, name) for name in _OPTIONS}

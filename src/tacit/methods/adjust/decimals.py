@@ -199,7 +199,7 @@ class Written:
 
 def decimal(counts: Floats, decimals: int) -> Floats:
     """The numbers nearest to decimals, for integer numbers of units."""
-    # Adding nothing makes a zero of a negative zero.
+    # Adding zero turns a negative zero into a plain one.
     return np.asarray(np.rint(counts) / 10.0**decimals + 0.0)
 
 

@@ -14,13 +14,18 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 
 from tacit.problem import Floats
-from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE
+from tacit.tolerances import (
+    CONVERGED,
+    CONVERGED_DUAL,
+    CURVATURE,
+    LAST_DIGITS,
+    RIDGE_INTERIOR,
+    ROUNDING_NOISE,
+    STALLED,
+    TINY,
+)
 
 _STEPS = 60
-_CLOSE = 1e-9
-"""Relative gap and residuals at which the method ends."""
-_FREE = 1e-10
-"""Curvature given to cells that cost nothing, as a share of the largest weight."""
 
 
 def least_squares(
@@ -42,7 +47,7 @@ def least_squares(
 
     Returns:
         Deviations within their limits that add up to numerical accuracy, and dual values; None if
-        the method did not come to an end, as when there is no such table.
+        the method did not converge, as when there is no such table.
     """
     scale = np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 0.0))
     free = high - low > LAST_DIGITS * scale
@@ -67,12 +72,14 @@ class _Point:
 
     def __init__(self, A: Any, b: Floats, w: Floats, low: Floats, high: Floats):
         self.A, self.b = A, b
-        self.H = 2 * np.maximum(w, _FREE * max(float(w.max(initial=0.0)), 1e-300))
+        self.H = 2 * np.maximum(w, CURVATURE * max(float(w.max(initial=0.0)), TINY))
         self.low, self.high = low, high
         self.has_low, self.has_high = np.isfinite(low), np.isfinite(high)
         closest = np.clip(0.0, low, high)
         span = np.where(self.has_low & self.has_high, high - low, np.inf)
-        size = max(float(np.median(np.abs(closest[closest != 0]))) if closest.any() else 1.0, 1e-12)
+        size = max(
+            float(np.median(np.abs(closest[closest != 0]))) if closest.any() else 1.0, LAST_DIGITS
+        )
         inwards = np.minimum(0.45 * span, size)
         self.z = np.clip(
             closest,
@@ -84,7 +91,7 @@ class _Point:
         self.p = np.where(self.has_low, force, 0.0)
         self.q = np.where(self.has_high, force, 0.0)
 
-    def _rooms(self) -> tuple[Floats, Floats]:
+    def _slacks(self) -> tuple[Floats, Floats]:
         return (
             np.where(self.has_low, self.z - self.low, 1.0),
             np.where(self.has_high, self.high - self.z, 1.0),
@@ -97,16 +104,17 @@ class _Point:
         for _ in range(_STEPS):
             if is_over():
                 return None
-            below, above = self._rooms()
+            below, above = self._slacks()
             dual = self.H * self.z - self.A.T @ self.y - self.p + self.q
             primal = self.b - self.A @ self.z
             complement = float(self.p @ (below * self.has_low) + self.q @ (above * self.has_high))
             objective = float(self.H @ (self.z * self.z)) / 2
             reach = max(scale, float(np.abs(self.z).max()))
             if (
-                complement <= _CLOSE * max(objective, 1e-300)
-                and np.abs(primal).max(initial=0.0) <= _CLOSE * reach
-                and np.abs(dual).max() <= 1e-6 * max(1e-300, float((self.H * np.abs(self.z)).max()))
+                complement <= CONVERGED * max(objective, TINY)
+                and np.abs(primal).max(initial=0.0) <= CONVERGED * reach
+                and np.abs(dual).max()
+                <= CONVERGED_DUAL * max(TINY, float((self.H * np.abs(self.z)).max()))
             ):
                 return self.z, self.y
             diagonal = self.H + self.p / below + self.q / above
@@ -122,12 +130,12 @@ class _Point:
                 ((self.p + step * p) * (below + step * z) * self.has_low).sum()
                 + ((self.q + step * q) * (above - step * z) * self.has_high).sum()
             )
-            aim = mu * (max(ahead, 0.0) / max(complement, 1e-300)) ** 3
+            aim = mu * (max(ahead, 0.0) / max(complement, TINY)) ** 3
             z, y, p, q = self._direction(
                 solve, diagonal, dual, primal, below, above, aim, (z, p, q)
             )
             step = min(1.0, 0.995 * self._longest(z, p, q, below, above, cap=1.0 / 0.995))
-            if not step > 1e-10:
+            if not step > STALLED:
                 return None
             self.z, self.y = self.z + step * z, self.y + step * y
             self.p, self.q = self.p + step * p, self.q + step * q
@@ -139,7 +147,7 @@ class _Point:
         matrix: Any = sparse.csc_array(scaled @ self.A.T)
         # Relations that others imply leave the matrix singular.
         size = matrix.diagonal()
-        tiny = 1e-11 * np.maximum(size, 1e-3 * float(size.max(initial=1.0)))
+        tiny = RIDGE_INTERIOR * np.maximum(size, 1e-3 * float(size.max(initial=1.0)))
         matrix = sparse.csc_array(matrix + sparse.diags_array(tiny))
         try:
             factor = splu(

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.compiling import njit
-from tacit.tolerances import INTEGRAL, LAST_DIGITS, ROUNDING_NOISE
+from tacit.tolerances import COMMON_STEP, INTEGRAL, LAST_DIGITS, QUOTIENT, REMAINDER, ROUNDING_NOISE
 
 
 @njit(cache=True, nogil=True)
@@ -19,10 +19,10 @@ def _common_step(p: npt.NDArray[np.float64], q: npt.NDArray[np.float64]) -> floa
                 continue
             largest = max(largest, amount)
             a, b = amount, step
-            while b > 1e-5 * largest:
-                a, b = b, a - np.floor(a / b + 1e-7) * b
+            while b > REMAINDER * largest:
+                a, b = b, a - np.floor(a / b + QUOTIENT) * b
             step = a
-            if step < 1e-4 * largest:
+            if step < COMMON_STEP * largest:
                 return 0.0
     for amounts in (p, q):
         for amount in amounts:

@@ -118,7 +118,7 @@ class Mip:
         self.integer = np.zeros(2 * n + m + k, bool)
         self.integer[2 * n + m :] = True
         if self._is_integer:
-            # Where the range is wide, solvers tighten it by one unit at a time, without end.
+            # Where the range is wide, solvers tighten it by one unit at a time, for ever.
             self.integer[: 2 * n] = np.concatenate([up, down]) <= _WIDEST
         if model.norm == "linf":
             self.cost[: 2 * n] = 0.0

@@ -31,9 +31,8 @@ from tacit.problem import (
     Floats,
     Integers,
     Problem,
-    component_labels,
 )
-from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, MET, ROUNDING_NOISE
+from tacit.tolerances import CUTOFF, INTEGRAL, LAST_DIGITS, LEAST_SQUARES, MET, ROUNDING_NOISE
 
 if TYPE_CHECKING:
     from tacit.methods.adjust.units import Units
@@ -88,11 +87,6 @@ class Adjustment:
     def columns(self) -> sparse.csc_array[Any]:
         """The relations by column."""
         return sparse.csc_array(self.A)
-
-    @cached_property
-    def component(self) -> Integers:
-        """For each cell the number of its connected component."""
-        return component_labels(self.A)
 
     @cached_property
     def place(self) -> Integers:
@@ -194,7 +188,7 @@ def build(
         fixed = (up == 0) & (down == 0)
     rise = np.where((rise <= up[own] * (1 + ROUNDING_NOISE)) & (given >= 0), rise, np.inf)
     fall = np.where((fall <= down[own] * (1 + ROUNDING_NOISE)) & (given <= 0), fall, np.inf)
-    # Levels that touch the slack but for rounding.
+    # Levels that equal the slack up to rounding.
     up[own] = np.maximum(up[own], np.where(np.isfinite(rise), rise, 0.0))
     down[own] = np.maximum(down[own], np.where(np.isfinite(fall), fall, 0.0))
     movable = ~fixed
@@ -324,7 +318,7 @@ class Search(Progress):
         values: The table that they make, in units.
         unfinished: Where integer units are asked for, the closest table met so far that is not of
             integer units, as deviations; None without one.
-        backstop: A safe table of integer units, as deviations, for want of a better at the end.
+        backstop: A safe table of integer units, as deviations, as a fallback for the end.
         rng: Random numbers by the user's seed.
     """
 
@@ -507,6 +501,9 @@ class Search(Progress):
             # Cells with more slack take more of what is missing.
             share = np.minimum(slack[free] / model.unit, 1.0)
             part: Any = model.columns[:, free] @ sparse.diags_array(share)
-            change = share * lsmr(part, residual, atol=1e-15, btol=1e-15, maxiter=2000)[0]
+            change = (
+                share
+                * lsmr(part, residual, atol=LEAST_SQUARES, btol=LEAST_SQUARES, maxiter=2000)[0]
+            )
             z[free] -= np.clip(change, -slack[free], slack[free])
         return z

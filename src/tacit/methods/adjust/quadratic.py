@@ -101,7 +101,7 @@ def _bound(search: Search, duals: Floats) -> float:
 
 
 def first_senses(search: Search) -> Floats | None:
-    """A safe table that is close in absolute deviations; it is also kept for want of a better."""
+    """A safe table that is close in absolute deviations; it is also kept as a fallback."""
     linear = Search(
         replace(search.model, norm="l1", integer=search.units.is_counted),
         search.options.replace(norm="l1", time_limit=max(0.1, ADJUST_LINEAR * search.seconds_left)),
@@ -184,7 +184,7 @@ class _Curve:
 
     def __init__(self, search: Search, base: Mip):
         model = search.model
-        self._model, self._base = model, base
+        self._base = base
         n, width = model.size, base.rows.shape[1]
         self._n, self._width = n, width
         self._unit, self._cost_unit = model.unit, base.cost_unit

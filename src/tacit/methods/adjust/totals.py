@@ -22,7 +22,7 @@ def totals_of_several(A: sparse.csr_array[Any, Any]) -> Integers:
 def heights(A: sparse.csr_array[Any, Any]) -> Integers:
     """For each cell the number of steps from the finest cells up to it.
 
-    Where relations go round in circles, counting stops at their number.
+    Where relations form cycles, counting stops at their number.
 
     >>> heights(sparse.csr_array([[1, 1, -1, 0, 0], [0, 0, 1, 1, -1]])).tolist()
     [0, 0, 1, 0, 2]

@@ -260,7 +260,7 @@ class UnitSearch(Search, driver.Search):
     Attributes:
         asked: What was asked for, and the table as it was given.
         start: Deviations to begin with, if there are any.
-        remark: What is to be said of a table whatever it is like.
+        remark: What to say about a table, whatever it is like.
     """
 
     method = "adjust"
@@ -342,7 +342,7 @@ class UnitSearch(Search, driver.Search):
         return (table + 0.0, NO_UNIT) if written is None else (written, "")
 
     def _is_as_close(self, cost: float) -> bool:
-        """Whether decimals that cost so much change nothing that is said of the table found."""
+        """Whether decimals at this cost leave the status of the table found as it is."""
         if cost <= self.objective * (1 + MET):
             return True
         if self.gap <= self.options.gap:
@@ -370,7 +370,7 @@ class UnitSearch(Search, driver.Search):
             return best
         seconds = max(self.options.time_limit - self.seconds, ADJUST_AT_LEAST * self.clock.reserve)
         if best is not None:
-            # What is at stake is little.
+            # Little is at stake.
             seconds = min(seconds, ADJUST_LAST * self.options.time_limit)
         other = None
         try:

@@ -33,21 +33,27 @@ from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
-from tacit.methods.intervals.cuts import usual_price
+from tacit.methods.intervals.cuts import usual_cost
 from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
 from tacit.problem import Booleans, Floats, Integers
-from tacit.tolerances import FAR, FAR_IN_FLOWS, NEGLIGIBLE, ROUNDING_NOISE, SOLVER, VIOLATED
+from tacit.tolerances import (
+    CLEARLY_VIOLATED,
+    FAR,
+    FAR_IN_FLOWS,
+    NEGLIGIBLE,
+    ONWARD,
+    ROUNDING_NOISE,
+    SOLVER,
+    TINY,
+    VIOLATED,
+)
 
 _PATIENCE = 3
 """Rounds after which a cut that was never tight leaves the relaxation, for the first time."""
 _TURNS = 3
 """How often the relaxation is solved at once, with more links each time."""
 _MOST_BRIDGELESS = 1000
-"""So many bridgeless rows are added at once."""
-_ALONE = 1e-4
-"""A cell whose x exceeds those of all others in a relation by more than this is alone there."""
-_VIOLATION = 1e-4
-"""A cut is worth adding when it misses its level by more than this share."""
+"""Bridgeless rows that are added at once, at most."""
 _STEPS = 12
 """Steps on the way inside, at most."""
 _FULLY = 0.5
@@ -82,7 +88,7 @@ class Master(Relaxation):
             np.concatenate([model.lower, np.zeros(count)]),
             np.concatenate([np.maximum(_most_slacks(search), model.lower), np.ones(count)]),
             unit=unit,
-            price=usual_price(cost * unit),
+            cost_unit=usual_cost(cost * unit),
             patience=_PATIENCE,
             seed=search.options.seed,
             on_cuts=search.note_cuts,
@@ -128,7 +134,7 @@ class Master(Relaxation):
         """Rows `most x - slack >= 0`, in units of the most, for some ends."""
         cells = ends // 2
         row = np.arange(len(ends))
-        most = np.maximum(self.upper[ends], 1e-300)
+        most = np.maximum(self.upper[ends], TINY)
         entries = (
             np.concatenate([np.ones(len(ends)), -1.0 / most]),
             (np.concatenate([row, row]), np.concatenate([self.columns[cells], ends])),
@@ -205,7 +211,7 @@ class Master(Relaxation):
         alone = 2 * x - np.bincount(row, x, minlength=A.shape[0])[row]
         # Next to a cell that is always suppressed no cell is alone.
         sensitive = np.bincount(row, model.is_always[A.indices], minlength=A.shape[0])[row]
-        is_missed = (alone > _ALONE) & (self.columns[A.indices] >= 0) & (sensitive == 0)
+        is_missed = (alone > CLEARLY_VIOLATED) & (self.columns[A.indices] >= 0) & (sensitive == 0)
         entries = np.flatnonzero(is_missed)
         entries = entries[np.argsort(-alone[entries], kind="stable")[:_MOST_BRIDGELESS]]
         touches = sparse.csr_array(abs(A).sign()[row[entries]][:, self.choices])
@@ -356,7 +362,7 @@ class MixedSeparation:
                     here, there = float(data @ outer[columns]), float(data @ inner[columns])
                     further = (right - here) / (there - here) if there > right else 1.0
                     # The next vector lies further on, if only by rounding.
-                    share = min(1.0, max(share * (1 + 1e-6) + 1e-9, further))
+                    share = min(1.0, max(share * (1 + ONWARD) + ROUNDING_NOISE, further))
                     if share >= 1.0:
                         break
                 furthest = max(furthest, share)
@@ -408,7 +414,7 @@ class MixedSeparation:
             count += 1
             if rest <= NEGLIGIBLE * level:
                 break
-        if best > 1 - _VIOLATION:
+        if best > 1 - CLEARLY_VIOLATED:
             return None
         return self._row(cells, charged, charge, slack, full, share, order[:settled], level)
 
@@ -517,7 +523,7 @@ class _Sides:
                     side = most, own, np.ones(1)
             reached += side[0]
             charges.append(side)
-            if reached >= request.level * (1 - _VIOLATION):
+            if reached >= request.level * (1 - CLEARLY_VIOLATED):
                 return None
         return charges
 

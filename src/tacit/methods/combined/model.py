@@ -24,6 +24,7 @@ from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Problem
+from tacit.tolerances import TINY
 
 
 class GrownError(Exception):
@@ -109,7 +110,7 @@ class CombinedModel(WideModel):
         width_weight: What a unit of each end costs, whether it may be opened or not.
         is_always: Cells that are suppressed in every solution: the sensitive ones.
         is_choice: Cells that may be suppressed or not.
-        most_suppressed: So many cells may be suppressed.
+        most_suppressed: How many cells may be suppressed.
     """
 
     def __init__(
@@ -252,7 +253,7 @@ class Search(intervals.Search):
             super().offer(point)
 
     def take(self, point: Floats) -> None:
-        """Keep a point without a look: the audit will say whether it is safe."""
+        """Keep a point without checking it: the audit will say whether it is safe."""
         point = self.model.completed(point[: self.model.cell_ends])
         if self.model.allows(point):
             super().take(point)
@@ -276,7 +277,7 @@ class Search(intervals.Search):
         narrow = (after > 0) & (after < model.least_width)
         narrow |= model.is_always & (after < model.least_width)
         missing = np.where(narrow, model.least_width - after, 0.0)
-        back = np.clip(missing / np.maximum(before - after, 1e-300), 0.0, 1.0)
+        back = np.clip(missing / np.maximum(before - after, TINY), 0.0, 1.0)
         back = np.repeat(np.where(missing > 0, back, 0.0), 2)
         return np.asarray(tight + back * (wide - tight))
 

@@ -17,7 +17,7 @@ class CombinedOptions(EndsOptions):
     Attributes:
         algorithm: How to search. `auto`: cuts for intervals and for patterns together, then
             rounds of integer master problems, and better solutions along the way. `benders`:
-            [KarlssonOlsson2015, Algorithm 4.3]. `monolithic`: one mixed-integer programme with
+            [KarlssonOlsson2015, Algorithm 4.3]. `monolithic`: one mixed-integer program with
             a table for every sensitive cell and side.
         round_to: Which ends are published: moved outwards to multiples of this number, or of a
             base that follows from the interval (`auto`), or as found (`exact`), as for

@@ -123,8 +123,8 @@ class Result:
         objective: Its information loss, in the search's unit.
         audit: What the audit found; safe.
         message: A sentence for people.
-        published_objective: Of intervals, the loss of what is published.
-        left_out: Of intervals: cells that are not published although their interval is a point.
+        published_objective: For intervals, the loss of what is published.
+        left_out: For intervals, cells that are not published although their interval is a point.
         may_be_proven: Whether the bound counts; not where chance chose the solution.
     """
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderPairs
+from tacit.attack.insider_search import InsiderPairs
 from tacit.attack.reach import Limits, Requests
 from tacit.problem import Integers
 

@@ -84,7 +84,7 @@ class IntegerMaster:
             offset=self.offset,
             seed=self.seed,
             unit=relaxation.unit[kept],
-            price=relaxation.price,
+            cost_unit=relaxation.cost_unit,
         )
 
         def over_all_columns(found: MipSolution) -> MipSolution:

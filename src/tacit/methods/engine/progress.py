@@ -26,7 +26,7 @@ class Progress:
         unit: What one unit of loss within the search is to the user.
         objective: The loss of the best solution so far; inf without one.
         bound: No safe solution loses less.
-        bound_source: Who vouches for the bound; see `Report`.
+        bound_source: Where the bound comes from; see `Report`.
         cut_count: Cuts generated.
         iterations: Rounds of the algorithm's outer loop.
         stop_reason: Why the search ended, where that has been said; see `why_stopped`.

@@ -19,7 +19,7 @@ from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import CutPool, Rows
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, LinearSolution
-from tacit.tolerances import ROUNDING_NOISE, SOLVER, VIOLATED
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE, SOLVER, VIOLATED
 
 _PURGE = 100
 """Rows leave the solver once there are more than this to leave."""
@@ -47,7 +47,7 @@ class Relaxation:
         upper: Floats,
         *,
         unit: Floats | float = 1.0,
-        price: float = 1.0,
+        cost_unit: float = 1.0,
         patience: int = 25,
         seed: int | None = None,
         on_cuts: Callable[[int], None] = lambda _: None,
@@ -60,7 +60,7 @@ class Relaxation:
             upper: The most of each column; may be inf.
             unit: The usual size of columns: solvers work with absolute tolerances, so they are
                 given columns of the size of 1.
-            price: What a column of its usual size usually costs, for the same reason.
+            cost_unit: What a column of its usual size usually costs, for the same reason.
             patience: Rounds after which a cut that was never tight leaves.
             seed: For the solver; by default its own.
             on_cuts: Told how many cuts joined that were not there before.
@@ -68,7 +68,7 @@ class Relaxation:
         size = len(cost)
         self.cost, self.lower, self.upper = cost, lower.copy(), upper.copy()
         self.unit = np.broadcast_to(np.asarray(unit, float), size)
-        self.price = price
+        self.cost_unit = cost_unit
         self.pool = CutPool(size)
         self.active = np.zeros(0, np.int64)
         self.x = self.lower.copy()
@@ -80,7 +80,7 @@ class Relaxation:
         self._steady: Rows = sparse.csr_array((0, size))
         self._steady_lower, self._steady_upper = np.zeros(0), np.zeros(0)
         self._idle = np.zeros(0, np.int64)
-        # Of each row of the solver's model, steady ones and cuts in the order in which they came:
+        # For each row of the solver's model, steady ones and cuts in the order in which they came:
         # its place in the pool (-1 - place among the steady rows), and what it was divided by.
         self._place = np.zeros(0, np.int64)
         self._scale = np.zeros(0)
@@ -92,7 +92,7 @@ class Relaxation:
             row_upper=np.zeros(0),
             lower=self.lower[self._columns] / self.unit[self._columns],
             upper=self.upper[self._columns] / self.unit[self._columns],
-            cost=(cost * self.unit)[self._columns] / price,
+            cost=(cost * self.unit)[self._columns] / cost_unit,
             tolerance=SOLVER,
         )
         if seed is not None:
@@ -198,7 +198,7 @@ class Relaxation:
         x = self.lower.copy()
         x[self._columns] = solution.x * self.unit[self._columns]
         self.x = np.clip(x, self.lower, np.maximum(self.upper, self.lower))
-        duals = solution.row_dual * self.price / self._scale
+        duals = solution.row_dual * self.cost_unit / self._scale
         self.bound = self._proven(duals, cutoff)
         self._purge(duals)
         return True
@@ -223,7 +223,7 @@ class Relaxation:
         lower, upper = np.empty(len(duals)), np.full(len(duals), np.inf)
         lower[steady], upper[steady] = self._steady_lower[at_steady], self._steady_upper[at_steady]
         lower[~steady] = self.pool.right[at_cuts]
-        # A dual value on a side without end proves nothing.
+        # A dual value on an infinite side proves nothing.
         usable = np.where(duals > 0, np.isfinite(lower), np.isfinite(upper))
         duals = np.where(usable, duals, 0.0)
         right = np.where(duals > 0, lower, upper)
@@ -235,15 +235,15 @@ class Relaxation:
         most[costly] = np.minimum(most[costly], cutoff / self.cost[costly])
         most = np.maximum(most, self.lower)
         end = np.where(self.reduced > 0, self.lower, most)
-        # On a column without end or cost, a negative reduced cost is rounding.
+        # On a column without bound or cost, a negative reduced cost is rounding.
         counted = np.flatnonzero((self.reduced != 0) & np.isfinite(end))
         earned = float(duals[duals != 0] @ right[duals != 0])
         return earned + float((self.reduced[counted] * end[counted]).sum())
 
     def _purge(self, duals: Floats) -> None:
-        """Let cuts go that have not been tight for long; they stay in the pool."""
+        """Drop cuts that have not been tight for long; they stay in the pool."""
         at_work = np.flatnonzero(self._place >= 0)
-        tight = np.abs(duals[at_work]) > ROUNDING_NOISE * self.price / self._scale[at_work]
+        tight = np.abs(duals[at_work]) > ROUNDING_NOISE * self.cost_unit / self._scale[at_work]
         self._idle = np.where(tight, 0, self._idle + 1)
         tired: Booleans = self._idle > self._patience
         if tired.sum() <= _PURGE:
@@ -263,4 +263,4 @@ class Relaxation:
 
 
 def _just_below(right: Floats) -> Floats:
-    return np.asarray(right - 1e-12 * np.abs(right))
+    return np.asarray(right - LAST_DIGITS * np.abs(right))

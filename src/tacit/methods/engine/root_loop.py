@@ -104,7 +104,7 @@ class RootLoop(ABC):
         return self.bound - self._improved_at > 0.1 * (self._progress.objective - self.bound)
 
     def _stalls(self, history: list[float]) -> bool:
-        """Has the bound closed next to nothing of the gap in the last while?"""
+        """Has the bound hardly closed the gap over the last rounds?"""
         bound = history[-1]
         window = max(self.window, int(self.window_share * len(history)))
         if len(history) <= window:

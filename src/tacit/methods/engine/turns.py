@@ -7,7 +7,7 @@ that do not follow from the limit stand where they are used.
 from __future__ import annotations
 
 SUPPRESS_FIRST_RELAXATION = 0.15  # A rough one: it only guides the first pattern.
-SUPPRESS_CONSTRUCTION = 0.5  # Of a large table; from then on anything safe will do.
+SUPPRESS_CONSTRUCTION = 0.5  # Of a large table; from then on anything safe is good enough.
 SUPPRESS_HYPERCUBES = 0.7  # Of the time left: then all cells are suppressed, which takes a moment.
 SUPPRESS_REPAIR = 0.6  # Of the time left: something safe has to be found in the rest.
 SUPPRESS_JOINT_PATTERN = 0.3  # At most: where it takes longer, cells are protected one by one.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings
+from tacit.attack.insider_search import InsiderFindings
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Limits, Requests
 from tacit.methods.engine.insider_pairs import WatchedPairs
@@ -88,8 +88,8 @@ class InsiderState(AttackerState):
     Attributes:
         known: What contributors know.
         pairs: The pairs that are watched; models of the same table share them.
-        plain: So many of those with a level on one side are asked here.
-        wide: So many of those with a sliding level are asked here.
+        plain: How many of those with a level on one side are asked here.
+        wide: How many of those with a sliding level are asked here.
     """
 
     known: InsiderKnowledge = field(kw_only=True)

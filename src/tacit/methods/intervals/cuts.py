@@ -30,24 +30,24 @@ from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.search import Search
 from tacit.problem import Floats, Integers
 from tacit.solver.highs import LinearSolution
-from tacit.tolerances import FAR_IN_FLOWS, SAME_AMOUNT
+from tacit.tolerances import FAR_IN_FLOWS, ONWARD, ROUNDING_NOISE, SAME_AMOUNT
 
-_DEAREST = 1e6
+_LARGEST_COST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
 _PATIENCE, _NO_END = 20, 2**31
 """Rounds after which a cut that was never tight leaves the relaxation."""
 _STEPS = 25
 """Steps on the way inside, at most."""
 _FLOWS = 1000
-"""So many requests are answered by flows between two looks at the clock."""
+"""Requests that are answered by flows between two looks at the clock."""
 
 
-def usual_price(costs: Floats) -> float:
+def usual_cost(costs: Floats) -> float:
     """What to measure costs in, so that most are of the size of 1 and none is out of reach."""
     positive = costs[costs > 0]
     if not len(positive):
         return 1.0
-    return max(float(np.median(positive)), float(positive.max()) / _DEAREST)
+    return max(float(np.median(positive)), float(positive.max()) / _LARGEST_COST)
 
 
 class Master(Relaxation):
@@ -58,7 +58,7 @@ class Master(Relaxation):
 
         Args:
             search: The run it belongs to.
-            purges: Let cuts go that have not been tight for long.
+            purges: Drop cuts that have not been tight for long.
         """
         self._search = search
         self._purges = purges
@@ -68,7 +68,7 @@ class Master(Relaxation):
             model.lower,
             model.upper,
             unit=unit,
-            price=usual_price(model.weight * unit),
+            cost_unit=usual_cost(model.weight * unit),
             patience=_PATIENCE if purges else _NO_END,
             seed=search.options.seed,
             on_cuts=search.note_cuts,
@@ -228,10 +228,7 @@ class Separation:
             float(way.inner_targets[flows].max(initial=0.0)),
         )
         share, pointer, ways, owner, sent = approach(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
+            network.arrays,
             # A flow never sends more than its target through an arc.
             np.minimum(way.outer[ends], 2 * largest),
             np.minimum(way.inner[ends], 2 * largest),
@@ -240,11 +237,7 @@ class Separation:
             way.targets[flows],
             way.inner_targets[flows],
             begin,
-            limits.chosen,
-            limits.start,
-            limits.cells,
-            limits.up,
-            limits.down,
+            limits.arrays,
             SAME_AMOUNT,
             _STEPS if way.is_open else 1,
         )
@@ -326,7 +319,7 @@ class _Cuts:
 
 
 class _LinearWalk:
-    """Walks for requests about cells outside networks, by linear programmes.
+    """Walks for requests about cells outside networks, by linear programs.
 
     There are two of them: one stays at the point, so that all requests meet the same slacks
     there, the other walks.
@@ -364,7 +357,7 @@ class _LinearWalk:
             at_inner = float(charge @ inner[ends])
             gained, missing = (at_inner - at_outer) - gain, target - at_outer
             # The next point lies further on, if only by rounding.
-            share = share * (1 + 1e-6) + 1e-9
+            share = share * (1 + ONWARD) + ROUNDING_NOISE
             share = 1.0 if not gained > missing else min(1.0, max(share, missing / gained))
             if step + 2 >= _STEPS:
                 share = 1.0

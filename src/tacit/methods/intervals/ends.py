@@ -16,7 +16,7 @@ import numpy as np
 from tacit.methods.intervals.options import AUTO
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats
-from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE
+from tacit.tolerances import NEAR_MULTIPLE, ROUNDING_NOISE, TINY_BASE
 
 MOST_STEPS = 8
 """An interval with a base of its own is at most this many times as wide as the base."""
@@ -25,11 +25,11 @@ LEAST_UNITS = 5
 MOST_MULTIPLES = 1e13
 """Beyond this many steps from zero multiples of a base cannot be told from what lies between."""
 _MANY = 5
-"""So many different values are not multiples of a power of ten by chance."""
+"""This many different values are not multiples of a power of ten by chance."""
 _MOST = 0.9
 """A share of the values that is most of them."""
 _LEADING = 9
-"""Of an interval with one end only, the end keeps one digit: this many steps from zero at most."""
+"""An interval with only one end keeps one digit of it: at most this many steps from zero."""
 
 
 def outward(
@@ -47,7 +47,7 @@ def outward(
         base: Move ends to multiples of this number, or of a base for each cell (`auto`).
         untold: Cells that are not published at all: their ends are infinite. Points among them
             stay points, which are not published either.
-        strictly: Also move ends that are multiples but for rounding.
+        strictly: Also move ends that are multiples up to rounding.
         most_steps: A base of its own leaves each interval at most this many steps wide.
 
     >>> found = Intervals(np.array([35.3, 7.0]), np.array([44.9, 7.0]))
@@ -122,7 +122,7 @@ class _Bases:
         return first, last
 
     def multiples(self, steps: Floats) -> Floats:
-        """So many times the base; zero has no sign."""
+        """Multiples of the base; zero has no sign."""
         return steps * self.factor / self.divisor + 0.0
 
     def _in_steps(self, end: Floats) -> Floats:
@@ -144,7 +144,7 @@ def _fitting(lower: Floats, upper: Floats, near: float, most_steps: int, smalles
     width = np.where(open_ended, size, upper - lower)
     least = np.maximum(np.maximum(width / most_steps, size / MOST_MULTIPLES), smallest)
     # From one place below on, where no base is large enough.
-    start = np.floor(np.log10(np.maximum(least, 1e-290))) - 1
+    start = np.floor(np.log10(np.maximum(least, TINY_BASE))) - 1
     chosen = _Bases.of(1.0, len(lower))
     waiting = np.ones(len(lower), bool)
     for turn in range(12):

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.flow import longer, send, work_space
+from tacit.attack.flow import LimitLists, Network, longer, send, work_space
 from tacit.compiling import njit
+from tacit.tolerances import LAST_DIGITS, ROUNDING_NOISE
 
 
 @njit(cache=True, nogil=True)
 def approach(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     outer: npt.NDArray[np.float64],
     inner: npt.NDArray[np.float64],
     cells: npt.NDArray[np.int64],
@@ -22,11 +20,7 @@ def approach(
     outer_target: npt.NDArray[np.float64],
     inner_target: npt.NDArray[np.float64],
     begin: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arcs: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
     tolerance: float,
     most_steps: int,
 ) -> tuple[
@@ -42,10 +36,7 @@ def approach(
     point is where that line reaches the target.
 
     Args:
-        first: For each node the start of its links.
-        link: Links out of the nodes: 2 * arc forwards, 2 * arc + 1 backwards.
-        tail: Tail of each arc.
-        head: Head of each arc.
+        network: As in `tacit.attack.flow`.
         outer: Capacity of each way at the start.
         inner: Capacity of each way at the end.
         cells: The arc to move in each request.
@@ -53,11 +44,7 @@ def approach(
         outer_target: How far each request is to get at the start.
         inner_target: How far at the end.
         begin: Where to begin, from 0 (outer) to 1 (inner).
-        limited: The list of arcs with smaller capacities in each request; -1 for none.
-        limit_start: Where each list begins, and the end of the last.
-        limit_arcs: The arcs of the lists.
-        limit_up: How much each of them carries forwards at most.
-        limit_down: The same backwards.
+        limits: Arcs with smaller capacities in some of the requests.
         tolerance: The share of a target that may be missed.
         most_steps: Flows for each request at most.
 
@@ -65,10 +52,13 @@ def approach(
         How far each request had to walk; pointers, ways and requests of the cuts found on the
         way; for each way the most that a request that had to walk sends through it.
     """
+    first, _, tail, head = network
+    limited, limit_start, limit_arcs, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     residual = np.empty(2 * arcs)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
+    level, _, _, _, touched, is_touched, flow = space
     walked = begin.copy()
     pointer = np.zeros(1024, np.int64)
     owner = np.zeros(1024, np.int64)
@@ -89,33 +79,13 @@ def approach(
             outer[way + 1] = min(given_outer[way + 1], limit_down[entry])
             inner[way + 1] = min(given_inner[way + 1], limit_down[entry])
         own = cells[request]
-        source, sink = head[own], tail[own]
-        if sides[request] < 0:
-            source, sink = sink, source
         share = begin[request]
         for step in range(most_steps):
             for way in range(2 * arcs):
                 residual[way] = outer[way] + share * (inner[way] - outer[way])
             target = outer_target[request]
             target += share * (inner_target[request] - target)
-            value, touched_count = send(
-                first,
-                link,
-                tail,
-                head,
-                residual,
-                own,
-                source,
-                sink,
-                target,
-                level,
-                queue,
-                current,
-                path,
-                touched,
-                is_touched,
-                flow,
-            )
+            value, touched_count = send(network, residual, own, sides[request], target, space)
             met = value >= target * (1.0 - tolerance)
             for position in range(touched_count):
                 arc = touched[position]
@@ -149,7 +119,7 @@ def approach(
             gained = (at_inner - at_outer) - (inner_target[request] - outer_target[request])
             missing = outer_target[request] - at_outer
             # The next point lies further on, if only by rounding.
-            share = share * (1.0 + 1e-9) + 1e-12
+            share = share * (1.0 + ROUNDING_NOISE) + LAST_DIGITS
             share = 1.0 if gained <= missing else min(1.0, max(share, missing / gained))
             if step + 2 >= most_steps:
                 share = 1.0

@@ -4,7 +4,7 @@ Tables are written in terms of few cells: totals are eliminated by their definit
 consistent deviation is x = N y with B y = 0: y are the deviations of the cells that are left, N
 adds them up to all cells, and B holds the relations that were needed for no definition and do not
 follow from those. In tables of three and more dimensions far fewer cells are left than there are
-relations, and linear programmes written in their terms are much smaller.
+relations, and linear programs written in their terms are much smaller.
 
 The attacker's problem can be written with a row for each relation, or its dual with a row for
 each cell that is left when totals are eliminated. Flat tables have few relations, tables with
@@ -19,20 +19,16 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.reach import TOLERANCE
-from tacit.errors import SolverError
+from tacit.attack.reach import TOLERANCE, snapped
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.problem import Floats, Integers
-from tacit.solver.highs import HighsModel, LinearSolution, Strategy
+from tacit.solver.highs import HighsModel, Strategy, optimum
 from tacit.tolerances import FAR, LAST_DIGITS, ROUNDING_NOISE, SOLVER
 
 _MOST_ENTRIES = 40
 """Eliminated totals may take this many times the entries of the relations."""
-
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,27 +183,6 @@ def limit_lp(
     return DeviationLp(state, part)
 
 
-def _solved(lp: HighsModel, strategy: Strategy) -> LinearSolution | None:
-    """The optimum, or None: without it there is no cut, and nothing is decided by that."""
-    for cold in (False, True):
-        try:
-            solution = lp.solve(cold=cold, strategy=strategy)
-        except SolverError:
-            continue
-        if solution.status == "optimal":
-            return solution
-        if solution.status == "unbounded":
-            # Nothing restrains the cell.
-            return None
-    return None
-
-
-def _snapped(numbers: Floats) -> Floats:
-    """Numbers moved to the fractions they stand for."""
-    near = np.rint(numbers * _DENOMINATOR) / _DENOMINATOR
-    return np.where(np.abs(near - numbers) < SOLVER, near, numbers)
-
-
 class DeviationLp:
     """The attacker's problem: the furthest deviation, in units of the target at hand.
 
@@ -231,11 +206,11 @@ class DeviationLp:
         lp.set_bounds(np.arange(len(part.cells)), lower, upper)
         here = np.array([column])
         lp.set_cost(here, np.array([-float(side)]))
-        solution = _solved(lp, "primal")
+        solution = optimum(lp)
         lp.set_cost(here, np.zeros(1))
         if solution is None:
             return None
-        v = self._transposed @ _snapped(-solution.row_dual)
+        v = self._transposed @ snapped(-solution.row_dual, SOLVER)
         if abs(v[column]) > TOLERANCE:
             v *= side / v[column]
         d = -v
@@ -272,7 +247,7 @@ class ChargeLp:
         self._state = state
         self._part = part
         self._strategy = strategy
-        # No charge on what may move without end.
+        # No charge on what may move without limit.
         endless = np.isinf(state.capacity[part.ends]) & ~model.is_free[part.ends]
         self._most = np.where(endless, 0.0, np.inf)
         self._lp: HighsModel | None = None
@@ -286,12 +261,12 @@ class ChargeLp:
         cost = np.minimum(capacity[part.ends] / unit, FAR)
         cost[own] = 0.0
         lp.set_cost(np.arange(len(cost)), cost)
-        solution = _solved(lp, self._strategy)
+        solution = optimum(lp, strategy=self._strategy)
         if solution is None:
             return None
         d = solution.x[: len(part.ends)].copy()
         d[own] = 0.0
-        d = _snapped(d)
+        d = snapped(d, SOLVER)
         charged = np.flatnonzero(d > 0)
         return float(cost @ d), part.ends[charged], d[charged]
 
@@ -312,7 +287,7 @@ class ChargeLp:
         return own
 
     def _known_here(self, number: int) -> Integers:
-        """Ends that may move without end, but not in this request."""
+        """Ends that may move without limit, but not in this request."""
         if self._state.limits is None:
             return np.zeros(0, np.int64)
         cells, up, down = self._state.limits.of(number)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings, face_insiders
+from tacit.attack.insider_search import InsiderFindings, face_insiders
 from tacit.attack.knowledge import Attacker, Knowledge, with_reader
 from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure
@@ -25,7 +25,7 @@ from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.methods.intervals.attackers import AttackerState, InsiderState, interleaved
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.tolerances import LAST_DIGITS
+from tacit.tolerances import LAST_DIGITS, TINY
 
 if TYPE_CHECKING:
     pass
@@ -60,7 +60,7 @@ class IntervalsModel:
         structure: Its examined relations.
         may_open: Cells that may become intervals if they are published.
         states: The attackers, each with what is asked against them; contributors are the last.
-        outsiders: The attackers but for contributors.
+        outsiders: The attackers without contributors.
         insiders: Contributors as attackers, if the table has any.
         is_free: The ends that may be opened.
         is_withheld: Ends of cells that are not published at all.
@@ -208,7 +208,7 @@ class IntervalsModel:
         """How much of each level there is against an attacker when these slacks are published.
 
         Args:
-            state: The attacker, who is no contributor.
+            state: The attacker, who is not a contributor.
             ends: The slacks.
             opened: Slacks that are opened, in place, for tables that show how much there is.
             **how: Passed on to `Attack.reach`.
@@ -261,7 +261,7 @@ class IntervalsModel:
             np.where(tables.col == asked.cells[tables.row], np.abs(tables.data), 0.0),
             minlength=len(asked),
         )
-        shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, 1e-300)), 0.0)
+        shrink = np.where(moved > 0, np.minimum(1.0, wanted / np.maximum(moved, TINY)), 0.0)
         data = tables.data * shrink[tables.row]
         ends = 2 * tables.col + (data < 0)
         free = self.is_free[ends]
@@ -354,7 +354,7 @@ class IntervalsModel:
         low = self.lower[self._pair]
         spare = self.upper[self._pair] - low
         missing = np.maximum(self._sliding - low.sum(0), 0.0)
-        point[self._pair] = low + spare * missing / np.maximum(spare.sum(0), missing + 1e-300)
+        point[self._pair] = low + spare * missing / np.maximum(spare.sum(0), missing + TINY)
         return self.with_own_reaches(point)
 
     def with_own_reaches(self, point: Floats) -> Floats:

@@ -49,14 +49,14 @@ class IntervalsOptions(EndsOptions):
     Attributes:
         algorithm: How to search. `auto`: cuts between the relaxation's optimum and a point
             inside. `benders`: cuts at the relaxation's optimum [CastroVia2016, section 4].
-            `monolithic`: one linear programme with a table for every sensitive cell and side
+            `monolithic`: one linear program with a table for every sensitive cell and side
             [CastroVia2016, (3)].
         round_to: Move both ends of every interval outwards to multiples of this number, or to
             multiples of a base that follows from the interval (`auto`), so that no end can be
             computed back to a true value. `exact`, or nothing, leaves the ends as found;
             `tacit.protect`, jobs and the command line have `auto` unless told otherwise.
         published: The cells that are published (H of [CastroVia2016]), as cell numbers or a mask;
-            all others are withheld, but for those that must be published. By default all cells.
+            all others are withheld, except those that must be published. By default all cells.
         withheld: The same the other way round: cells that are not published at all, whatever
             else happens.
         allowed: The published cells that may become intervals; the others are published as

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.attack.insider_knowledge import LEVELS
-from tacit.attack.insiders import InsiderFindings
+from tacit.attack.insider_search import InsiderFindings
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import Clock
 from tacit.methods.engine import turns
@@ -38,7 +38,7 @@ _WAYS_OUT = (
     'contributors out with insiders = "none"'
 )
 _SAME_STEP = 0.01
-"""Slacks this close to a multiple of a step, as a share of it, are one but for rounding."""
+"""Slacks this close to a multiple of a step, as a share of it, are one up to rounding."""
 
 
 def merged_ends(cells: EqualCells, weight: Floats) -> Floats:
@@ -173,7 +173,7 @@ class Publication:
         # Rounding must not take anything away.
         upper = np.where(upper - problem.value < up, np.nextafter(upper, np.inf), upper)
         lower = np.where(problem.value - lower < down, np.nextafter(lower, -np.inf), lower)
-        # Nor must it tell apart from its bound what goes as far.
+        # Nor must an end at its bound differ from the bound by rounding.
         near = ROUNDING_NOISE * search.model.usual_level
         upper = np.where((up > 0) & (upper >= problem.upper - near), problem.upper, upper)
         lower = np.where((down > 0) & (lower <= problem.lower + near), problem.lower, lower)

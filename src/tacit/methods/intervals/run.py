@@ -130,7 +130,7 @@ def intervals(
         prepare,
         clock=clock,
         attackers=attackers,
-        # Of these cells something else is published than of their equals.
+        # For these cells something else is published than for the cells equal to them.
         apart=~may_open | withdrawn,
         agreeing=[problem.value],
         observer=observer,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NEAR = 1e-3
 """A point that misses a level by at most this share is opened a little further."""
 _MARGIN = 1.2
-"""So many times what steps after the search are expected to take is kept for them."""
+"""The time kept for the steps after the search, as a multiple of what they are expected to take."""
 
 
 class Search(driver.Search):
@@ -169,7 +169,7 @@ class Search(driver.Search):
         objective = self.model.objective(point)
         if objective < min(self.objective, self._offered_objective):
             self._offered, self._offered_objective = point.copy(), objective
-            # Looking is not free: the first is looked at, then one now and then.
+            # Checking takes time: the first point is checked, later ones now and then.
             is_due = (
                 self.best is None
                 or self.seconds > (1 + turns.INTERVALS_LOOK_AGAIN) * self._looked + 0.5
@@ -234,7 +234,7 @@ class Search(driver.Search):
         return Search(model, options, Quiet(self.observer))
 
     def take(self, point: Floats) -> None:
-        """Keep a point without a look: the audit will say whether it is safe."""
+        """Keep a point without checking it: the audit will say whether it is safe."""
         ends = self.model.cell_ends
         self.best = np.clip(point[:ends], self.model.lower[:ends], None)
         self.is_confirmed = False
@@ -281,7 +281,7 @@ class Search(driver.Search):
                 model.insiders.watch(found)
                 least = min(least, model.insiders.share(found))
         except SolverError:
-            # What nobody can judge is not called safe.
+            # What could not be judged is not called safe.
             return 0.0, ends
         return least, np.minimum(needed, ends)
 

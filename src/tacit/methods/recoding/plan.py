@@ -86,7 +86,7 @@ def _planned(hierarchy: Hierarchy, merged: Mapping[int, str], dropped: Any) -> P
         code: None if parent < 0 else codes[parent]
         for code, parent in zip(codes, parents, strict=True)
     }
-    # Members that are no neighbours leave codes out of pre-order.
+    # Members that are not neighbours leave codes out of pre-order.
     found = Hierarchy.from_parents({c: p for c, p in above.items() if p is not None} or above)
     order = np.array([found.index(code) for code in codes], np.int64)
     return Plan(found, np.where(target < 0, -1, order[target]))
@@ -98,7 +98,7 @@ def groups_of(hierarchy: Hierarchy, recode: Any) -> dict[str, tuple[str, ...]]:
     Raises:
         HierarchyError: Codes that do not exist, have different parents or two groups, or new
             codes that are taken.
-        InputError: Something that is no way to recode.
+        InputError: Something that does not say how to recode.
     """
     if isinstance(recode, Mapping):
         groups = {}
@@ -180,7 +180,7 @@ def _ranges(hierarchy: Hierarchy, starts: Sequence[Any]) -> dict[str, tuple[str,
         try:
             number = float(code)
         except ValueError:
-            raise HierarchyError(f"code {code} is no number; merge it by name", [code]) from None
+            raise HierarchyError(f"code {code} is not a number; merge it by name", [code]) from None
         key = (hierarchy.parent_of(code), int(np.searchsorted(bounds, number, side="right")))
         names.setdefault(key, []).append(code)
     for members in names.values():

@@ -234,7 +234,7 @@ class Lattice:
         if odd.any():
             named = first_few([f"relation {number}" for number in np.flatnonzero(odd).tolist()])
             told.append(
-                f"cells add up to a number that is no multiple of the base in {named}; take a "
+                f"cells add up to a number that is not a multiple of the base in {named}; take a "
                 "base that divides it"
             )
         stuck = np.flatnonzero(self.low > self.high)
@@ -256,7 +256,7 @@ class Lattice:
         needed = float(np.max(p.lower_level + p.upper_level, initial=0.0))
         needed = max(needed, float(np.max(p.sliding_level, initial=0.0)))
         base = _next_round(max(needed / (2 * self.steps - 1), self.base))
-        # As rough as the base: a number that just does would tell a level to within a base.
+        # Rounded up: a number that is just large enough would tell a level to within a base.
         steps = _next_round(max(np.ceil((needed / self.base + 1) / 2), self.steps + 1))
         if base <= self.base:
             return f"allow more steps, such as steps={steps:.0f}"
@@ -495,11 +495,11 @@ class RandomSearch(Search):
         return Result(values, self.objective, self.audit, message, may_be_proven=False)
 
     def excuse(self) -> tuple[str, Sequence[int]]:
-        """Why chance did not do."""
+        """Why the random rounding is not safe."""
         if self.audit is None:
             return "", ()
         return (
-            "rounding at random heeds no levels, and leaves cells exposed: "
+            "rounding at random ignores protection levels and leaves cells exposed: "
             f"{self.case.given.name_cells(self.exposed)}; choose algorithm auto, or "
             f"{self.lattice.advice()}"
         ), self.exposed

@@ -56,5 +56,5 @@ class RoundOptions(Options):
 
     @property
     def last_steps(self) -> int:
-        """How many steps are allowed where fewer do not do."""
+        """How many steps are allowed where fewer are not enough."""
         return self.steps if self.most_steps is None else self.most_steps

@@ -17,7 +17,7 @@ from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
 
 _SECRET_BITS = 128
-"""So many that trying all seeds is out of the question."""
+"""The number of seeds, large enough that nobody can try them all."""
 
 
 def round(  # noqa: A001 - the name of the method; builtins are not used under it here

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tacit.attack.cuts import Cuts, Separator
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insiders import InsiderFindings, face_insiders, readers_requests
+from tacit.attack.insider_search import InsiderFindings, face_insiders, readers_requests
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.clock import check_time
@@ -53,7 +53,7 @@ class AttackerState:
         return len(self.separator.sliding()[0]) > 0
 
     def requests(self) -> Requests:
-        """What must be out of reach of this attacker, but for sliding levels."""
+        """What must be out of reach of this attacker, apart from sliding levels."""
         return self.separator.requests()
 
     def cuts(

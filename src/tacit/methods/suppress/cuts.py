@@ -35,7 +35,7 @@ _CEILINGS: tuple[float, ...] = (1.0, 0.5, 0.2, 0.08, 0.03)
 
 
 def is_too_large(search: Search) -> bool:
-    """Has a table so many cells that no relaxation of it is solved?"""
+    """Has a table too many cells for its relaxation to be solved?"""
     in_strips = search.outside_networks and search.structure.strips_cover
     most = _TOO_LARGE_IN_STRIPS if in_strips else _TOO_LARGE
     return int(search.secondary.sum()) > most
@@ -235,7 +235,7 @@ class Root(RootLoop):
         Args:
             seconds: The longest time.
             rounds: The largest number of rounds.
-            separations: So many times cuts are sought at most.
+            separations: How often cuts are sought at most.
         """
         search = self._search
         self._separations_left = separations

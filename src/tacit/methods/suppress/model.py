@@ -28,6 +28,7 @@ from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource, StopReason, Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.tolerances import INTEGRAL, LAST_DIGITS
 
 
 class OutgrownError(Exception):
@@ -44,7 +45,7 @@ class Search(driver.Search):
         options: What the user chose.
         structure: The examined relations.
         states: The attackers; contributors together are the last.
-        outsiders: The attackers but for contributors.
+        outsiders: The attackers without contributors.
         insiders: The state of contributors as attackers, if the table has any.
         secondary: Cells that may be suppressed besides the sensitive ones, and could help.
         base: Weight of the sensitive cells, which every solution pays.
@@ -90,7 +91,7 @@ class Search(driver.Search):
         self._found_safe: Booleans | None = None
 
     def run(self) -> None:
-        """Run the algorithm that the user chose, then publish what is suppressed for nothing."""
+        """Run the algorithm that the user chose, then publish what is suppressed without need."""
         if len(self.problem.sensitive) == 0:
             self.offer(np.zeros(self.problem.cell_count, bool))
             self.raise_bound(0.0)
@@ -108,7 +109,7 @@ class Search(driver.Search):
             self._publish_idle()
 
     def _publish_idle(self) -> None:
-        """Publish what the best pattern suppresses for nothing: cells that cost nothing."""
+        """Publish what the best pattern suppresses without need: cells that cost nothing."""
         if self.best is None:
             return
         idle = np.flatnonzero(self.best & self.secondary & (self.problem.weight == 0))
@@ -217,9 +218,9 @@ class Search(driver.Search):
         return float(self.problem.weight[hidden].sum())
 
     def raise_bound(self, bound: float, source: BoundSource = "recomputed") -> None:
-        """Take note of a bound on the objective of all safe patterns, and of who vouches for it."""
+        """Take note of a bound on the objective of all safe patterns, and of its source."""
         if self._step > 0 and np.isfinite(bound):
-            bound = float(np.ceil(bound / self._step * (1 - 1e-12) - 1e-6)) * self._step
+            bound = float(np.ceil(bound / self._step * (1 - LAST_DIGITS) - INTEGRAL)) * self._step
         super().raise_bound(bound, source)
 
     def nothing_better(self) -> None:

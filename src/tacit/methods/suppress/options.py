@@ -32,7 +32,7 @@ class SuppressOptions(Options):
             relation at least one more cell is suppressed than it has singletons [Castro2012,
             (8)]. `respondents`: each single respondent is an attacker who knows its own cells.
             `global`: all of them together, the worst case ((9), (10)).
-        max_suppressed: Suppress at most so many cells, sensitive ones included.
+        max_suppressed: Suppress at most this many cells, sensitive ones included.
         subproblem: The form of the subproblem that makes cuts, for `benders` and `stabilized`
             [BaenaCastroFrangioni2020, section 5].
         radius: Radii of the trust region as shares of the number of sensitive cells, for

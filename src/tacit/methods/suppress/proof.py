@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tacit.methods.suppress.model import Search
 
 _MARGIN = 1.25
-"""An audit may take so many times as long as the first one."""
+"""An audit may take this many times as long as the first one."""
 _SLACK_SECONDS = 0.3
-"""The last audit may always go beyond the limit by so many seconds."""
+"""The last audit may always go beyond the limit by this many seconds."""
 
 
 class Proof:

@@ -16,21 +16,24 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
-from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges
+from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges, snapped
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Subproblem
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel, Strategy
-from tacit.tolerances import FAR, ROUNDING_NOISE, SOLVER, SOLVER_EXACT
+from tacit.tolerances import (
+    CANCELLED,
+    FAR,
+    ROUNDING_NOISE,
+    SMALLEST_COEFFICIENT,
+    SOLVER,
+    SOLVER_EXACT,
+)
 
 _LARGEST = 1e3
 """Coefficients beyond this say no more than that the cell alone suffices."""
-_SMALLEST = 1e-7
-"""Solvers drop smaller coefficients; as these only weaken a cut they are rounded up."""
-_DENOMINATOR = 2520.0
-"""Multipliers of tables are fractions with small denominators; this is divisible by 1 to 10."""
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
 
 
@@ -64,7 +67,7 @@ class Subproblems:
         options = self._search.options
         strong = options.own_cuts and options.subproblem == "meth1"
         for number, state in enumerate(self._search.outsiders):
-            # Of sliding levels the separator knows only where all cells are judged alike.
+            # The separator knows about sliding levels only where all cells are judged alike.
             if strong and (state.is_plain or not state.slides):
                 yield state.cuts(hidden.astype(np.float64))
             else:
@@ -95,10 +98,9 @@ class Subproblems:
         """What each cell can contribute to the asked cell's movement, given multipliers."""
         separator = self._search.states[number].separator
         # Any multipliers are valid; those without rounding make cleaner cuts.
-        near = np.rint(g * _DENOMINATOR) / _DENOMINATOR
-        d = -np.asarray(separator.structure.columns.T @ np.where(abs(near - g) < SOLVER, near, g))
+        d = -np.asarray(separator.structure.columns.T @ snapped(g, SOLVER))
         d[cell] += side
-        d[np.abs(d) < 1e-11] = 0.0
+        d[np.abs(d) < CANCELLED] = 0.0
         capacity = np.where(d > 0, separator.up, separator.down)
         capacity[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
         return charges(d, capacity)
@@ -114,7 +116,7 @@ class Subproblems:
         if rest <= VIOLATION:
             return []
         cells = np.flatnonzero((charge > 0) & ~always)
-        return [(cells, np.clip(charge[cells] / rest, _SMALLEST, _LARGEST))]
+        return [(cells, np.clip(charge[cells] / rest, SMALLEST_COEFFICIENT, _LARGEST))]
 
     def _exposed(self, number: int, hidden: Booleans) -> Iterator[Exposed]:
         """Levels that an attacker comes too close to, and why."""
@@ -220,7 +222,7 @@ class DualForm:
             row_upper = np.append(row_upper, 1.0)
         lower = np.concatenate([np.full(m, -np.inf), np.zeros(columns - m)])
         upper = np.full(columns, np.inf)
-        # Of the multipliers of levels only the one that is asked is let loose.
+        # Of the multipliers of levels, only the one that is asked for is free.
         upper[m + 2 * n :] = 0.0
         if form == "meth3":
             # One more column for the objective itself.
@@ -250,7 +252,7 @@ class DualForm:
         return g
 
     def _gradient(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats:
-        """The objective's coefficients but for the level's multiplier, which is measured by it."""
+        """The objective's coefficients without the level's multiplier, which is measured by it."""
         up, down = np.where(hidden, self._up, 0.0), np.where(hidden, self._down, 0.0)
         (up if side > 0 else down)[cell] = self._own[0 if side > 0 else 1][cell]
         capacity = np.concatenate([up[self._cells], down[self._cells]]) / level

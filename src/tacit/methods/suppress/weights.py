@@ -21,11 +21,15 @@ _TARGET = 2.0**20
 _OUTGROWN = 2.0**7
 """A pattern that weighs less than this needs another unit, unless weights are integers."""
 _BEYOND = 2.0**10
-"""Heavier by this factor than a known pattern is as good as infinitely heavy."""
+"""A weight above that of a known pattern by this factor may as well be infinite."""
 _RANGE = 2.0**30
 """Costs that steer a heuristic differ from the typical one by this factor at most."""
 _FINEST = 1e-9
 """Steps below this share of the weights are not worth looking at."""
+_WEIGHTLESS = 1e-6
+"""What cells without a weight cost in heuristics, as a share of the least that others cost."""
+HIDDEN_COST = 1e-4
+"""What cells cost in further deviations once they are hidden, as a share of their own cost."""
 
 
 def power_of_two(number: float) -> float:
@@ -88,5 +92,5 @@ def steering(weight: Floats) -> Floats:
     usual = typical(weight)
     cost = np.clip(weight, usual / _RANGE, usual * _RANGE)
     positive = weight[weight > 0]
-    least = 1e-6 * max(float(positive.min()), usual / _RANGE) if len(positive) else 1e-6
-    return np.where(weight > 0, cost, least)
+    least = max(float(positive.min()), usual / _RANGE) if len(positive) else 1.0
+    return np.where(weight > 0, cost, _WEIGHTLESS * least)

@@ -2,7 +2,7 @@
 
 A deviation that stays within the suppressed cells of one pattern also shows the request met in
 every other pattern that suppresses the same cells. Asking again is then not needed, and in tables
-that are no networks asking is what takes the time.
+that are not networks asking is what takes the time.
 """
 
 from __future__ import annotations

@@ -22,12 +22,10 @@ from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
 from tacit.solver.highs_mip import HighsMip, MipSolution
-from tacit.tolerances import ROUNDING_NOISE, SOLVER, TINY
+from tacit.tolerances import NEGLIGIBLE_COST, ROUNDING_NOISE, SOLVER, TINY
 
 _LARGEST = 1e12
 """Larger coefficients of a cut are more than solvers can take."""
-_LEAST_SHARE = 1e-9
-"""Costs below this share of the largest are too small to scale others by."""
 
 
 def run(search: Search) -> None:
@@ -65,7 +63,7 @@ def run(search: Search) -> None:
         if found is None:
             duals = violation.duals(senses)
             if duals is None:
-                # Out of time, or beyond the reach of numbers: nothing is known of these senses.
+                # Out of time, or numerical trouble: nothing is known about these senses.
                 if squares is None and not search.should_stop():
                     branch_and_bound(search, None)
                 return
@@ -132,8 +130,8 @@ class _Master:
         usual = float(model.weight[model.sensitive] @ model.level)
         if model.norm != "l1" and search.bound > 0:
             usual = search.bound
-        dearest = float(model.weight.max(initial=0.0) * model.level.max(initial=0.0))
-        self._scale = usual if usual > _LEAST_SHARE * dearest else dearest or 1.0
+        highest = float(model.weight.max(initial=0.0) * model.level.max(initial=0.0))
+        self._scale = usual if usual > NEGLIGIBLE_COST * highest else highest or 1.0
         self._mip = HighsMip(
             sparse.csr_array((1, count + 1)),
             row_lower=np.zeros(1),
@@ -168,7 +166,7 @@ class _Master:
         slope = rises - falls
         scale = self._scale
         if rules_out:
-            # Costs are nothing here: what the senses add up to may not be positive.
+            # There are no costs here: the sum over the senses may not be positive.
             scale = max(float(np.abs(slope).max(initial=0.0)), abs(constant), TINY)
         entries = np.append(-slope / scale, 0.0 if rules_out else 1.0)
         if not np.abs(np.append(entries, constant / scale)).max() <= _LARGEST:

@@ -33,7 +33,7 @@ def branch_and_bound(
     """Solve the model of all cells; its bound and its tables are taken note of along the way.
 
     Only those rows of polygons are written that have a dual value in the relaxation: the others
-    would slow the solver down for nothing. Whole numbers are mostly found without asking for
+    would slow the solver down without need. Whole numbers are mostly found without asking for
     them; where they are not, they are asked for once all else is settled.
     """
     until = search.seconds + seconds

@@ -12,6 +12,7 @@ from tacit.methods.adjust.model import Search
 from tacit.methods.engine.turns import ADJUST_TURN
 from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import MipSolution
+from tacit.tolerances import SUBPROBLEM_GAP
 
 _SECONDS = 2.0
 """Time for one block."""
@@ -63,7 +64,7 @@ class Blocks:
         self._size = float(min(search.options.block, search.model.size))
         self.is_exhausted = False
         count = len(self._model.sensitive)
-        # Cells whose surroundings were looked at in vain wait longer for their next turn.
+        # Cells whose surroundings brought no improvement wait longer for their next turn.
         self._patience = np.zeros(count)
 
     def improve(self, seconds: float, count: int = 2**62) -> None:
@@ -155,7 +156,7 @@ def _solved(mip: Mip, z: Floats, seconds: float, search: Search) -> MipSolution 
     try:
         return mip.solve(
             seconds=seconds,
-            gap=1e-4,
+            gap=SUBPROBLEM_GAP,
             start=mip.vector(z),
             watch=lambda _: search.out_of_time(),
             seed=search.options.seed,

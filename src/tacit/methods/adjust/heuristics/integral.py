@@ -14,14 +14,14 @@ from scipy import sparse
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import HighsMip
-from tacit.tolerances import INTEGRAL
+from tacit.tolerances import INTEGRAL, SUBPROBLEM_GAP
 
 if TYPE_CHECKING:
     from tacit.methods.adjust.model import Adjustment
 
 
-_GAP = 1e-4
-"""How exactly the cheapest steps are sought."""
+_COST_RANGE = 1e4
+"""Costs differ from the usual one by this factor at most: extreme ratios mislead the solver."""
 
 
 def made_integral(model: Adjustment, z: Floats, *, seconds: float, seed: int = 1) -> Floats | None:
@@ -92,8 +92,7 @@ def _attempt(
         part,
         (target, target),
         np.concatenate([up_high - up_low, down_high - down_low]),
-        # Rounding costs little: extreme ratios of costs would only mislead the solver.
-        np.clip(np.concatenate([cost, cost]) / usual, 1e-4, 1e4),
+        np.clip(np.concatenate([cost, cost]) / usual, 1 / _COST_RANGE, _COST_RANGE),
         seconds=seconds,
         seed=seed,
     )
@@ -133,7 +132,7 @@ def cheapest_steps(
             cost=cost,
             integer=np.ones(2 * count, bool),
             seed=seed,
-        ).minimise(seconds=seconds, gap=_GAP)
+        ).minimise(seconds=seconds, gap=SUBPROBLEM_GAP)
     except SolverError:
         return None
     if found.x is None:

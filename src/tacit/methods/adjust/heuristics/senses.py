@@ -18,7 +18,7 @@ _SHARE = 0.25
 """Share of the undecided senses that a dive decides at once."""
 _DIVES = 6
 _LARGE = 15_000
-"""Models with more entries are solved from the inside the first time."""
+"""Models with more entries are solved by an interior point method the first time."""
 
 
 def balanced_senses(model: Adjustment, rng: np.random.Generator) -> Booleans:
@@ -53,7 +53,7 @@ class SenseLp:
 
     Columns are z+ and z- beyond the level; then z+ and z- of sensitive cells up to their level,
     which cost nothing more; then for `linf` the largest weighted deviation. A sensitive cell
-    whose sense is not decided may deviate as it likes, up to its level for nothing.
+    whose sense is not decided may deviate freely, at no cost up to its level.
 
     Attributes:
         is_large: Whether solving it takes long.

@@ -17,7 +17,7 @@ from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.linear_part import LinearPart, takes_dual_form
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs_mip import MipSolution
-from tacit.tolerances import VIOLATED
+from tacit.tolerances import TINY, VIOLATED
 
 _PULL = 0.5
 """The share of the way that the vector inside follows the last optimum."""
@@ -30,7 +30,7 @@ _MASTER_SECONDS = 2.0
 _ROUGHLY = 0.1
 """The share of the open gap to which a master problem is solved."""
 _LIKED = 1e-3
-"""Cells with an x above this are liked by the relaxation."""
+"""Cells with an x above this count as suppressed by the relaxation."""
 _NEARBY = 0.6
 """A master problem over fewer cells is worth it below this share of them."""
 
@@ -75,7 +75,7 @@ def _widths_alone(search: Search) -> None:
 
 
 def _walks_are_cheap(model: CombinedModel) -> bool:
-    """Are walks to a point inside short programmes, with a row for each relation?
+    """Are walks to a point inside short programs, with a row for each relation?
 
     Their dual form is slow between points with many cells open.
     """
@@ -130,7 +130,7 @@ class Narrowest:
             if is_narrow and not search.probe(self.best):
                 break
         slack = master.pool.matrix @ master.x - master.pool.right
-        tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), 1e-300)
+        tight = slack <= VIOLATED * np.maximum(np.abs(master.pool.right), TINY)
         places = np.flatnonzero(tight)
         self.rows, self.right = master.pool.rows(places), master.pool.right[places]
 
@@ -235,7 +235,7 @@ class Root(RootLoop):
         return master.add_for_points(found.rows, found.right)
 
     def may_build(self) -> bool:
-        """Has not too much time gone into solutions?"""
+        """Is there time left in the share for solutions?"""
         spent = self._building + self._lately
         return spent <= turns.COMBINED_IMPROVING * self._search.seconds
 
@@ -255,8 +255,8 @@ class Rounds:
     """Solves master problems in integer x until one is safe: the cheapest solution, cut off.
 
     Before a master problem over all cells, which raises the bound, comes one over the cells that
-    the relaxation or the best solution likes: it is solved in a moment, and better solutions come
-    from it.
+    the relaxation or the best solution suppresses: it is solved in a moment, and better solutions
+    come from it.
     """
 
     def __init__(self, search: Search, master: Master, root: Root, patterns: Patterns):

@@ -1,4 +1,4 @@
-"""`monolithic`: one mixed-integer programme with a table for every sensitive cell and side.
+"""`monolithic`: one mixed-integer program with a table for every sensitive cell and side.
 
 This is [KarlssonOlsson2015, (3.28)], a yardstick for small tables.
 """
@@ -111,7 +111,7 @@ class _Compact:
             # Loose tolerances let cells move that are not suppressed.
             tolerance=SOLVER_EXACT,
             unit=unit,
-            price=master.price,
+            cost_unit=master.cost_unit,
         )
         start = None
         if search.best is not None:

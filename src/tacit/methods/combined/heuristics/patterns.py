@@ -170,7 +170,7 @@ def evenly(problem: Problem) -> Problem:
 
 
 def _halved(levels: LevelsAgainst, above: Floats, below: Floats) -> LevelsAgainst:
-    """Sliding levels shared out between the sides, as far as there is room above and below."""
+    """Sliding levels shared out between the sides, as far as there is slack above and below."""
     lower, upper, sliding = levels.lower, levels.upper, levels.sliding
     half = np.maximum(sliding - lower - upper, 0.0) / 2
     high = np.clip(upper + half, upper, np.maximum(above, upper))

@@ -1,4 +1,4 @@
-"""`monolithic`: one linear programme with a table for every sensitive cell and side.
+"""`monolithic`: one linear program with a table for every sensitive cell and side.
 
 This is [CastroVia2016, (3)], attackers and sliding levels included.
 """
@@ -13,7 +13,7 @@ from tacit.errors import InputError, SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
-from tacit.methods.intervals.cuts import usual_price
+from tacit.methods.intervals.cuts import usual_cost
 from tacit.methods.intervals.heuristics.surroundings import Surroundings
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.search import Search
@@ -142,7 +142,7 @@ class _Compact(Relaxation):
             np.concatenate([low for low, _ in bounds]),
             np.concatenate([high for _, high in bounds]),
             unit=unit,
-            price=usual_price(model.weight * unit),
+            cost_unit=usual_cost(model.weight * unit),
             seed=search.options.seed,
         )
         points: Rows = sparse.csr_array(

@@ -23,7 +23,7 @@ _CLOSER = 0.2
 _NARROW = 1e-3
 """Slacks below this share of the smallest level are the first to be closed."""
 _TRIES = 4
-"""How often fewer cells are looked for, and how often in vain."""
+"""How often fewer cells are looked for, and how often without success."""
 _IN_VAIN = 2
 _WORTH_IT = 0.01
 """Where no more than this share of the cells would close, the problem is not solved again."""
@@ -81,7 +81,7 @@ def _solve_again(search: Search, cells: Booleans) -> bool:
 
 
 def _lighter(search: Search, number: int) -> Booleans | None:
-    """A smaller set of cells that may do at the same cost; None if none was found."""
+    """A smaller set of cells that may suffice at the same cost; None if none was found."""
     best = search.best
     assert best is not None
     opened = search.closable(best)

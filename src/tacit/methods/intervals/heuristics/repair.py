@@ -88,7 +88,7 @@ class Repair:
         weight = self._model.weight[self._part.ends]
         positive = weight[weight > 0]
         middle = float(np.median(positive)) if len(positive) else 1.0
-        # What costs nothing is not opened for nothing, either.
+        # Ends that cost nothing are not opened without need, either.
         cost = np.maximum(weight / middle, NEGLIGIBLE)
         return HighsModel(
             sparse.csr_array(sparse.hstack([A, A, -A])),

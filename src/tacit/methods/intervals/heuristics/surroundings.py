@@ -14,7 +14,7 @@ from tacit.problem import Floats
 _PULL = 0.5
 """The share of the way that the point inside follows the best point of a round."""
 _SHORTEST_REST, _LONGEST_REST = 2, 8
-"""Rounds from one time that linear programmes make a point safe to the next."""
+"""Rounds from one time that linear programs make a point safe to the next."""
 _WIDER = 1.2
 """How much wider than a safe point the first point inside is."""
 
@@ -116,7 +116,7 @@ class Surroundings:
         repaired = self._repaired(found)
         if repaired is not None:
             points.append(repaired)
-            # Linear programmes take their time: the less they help, the longer they rest.
+            # Linear programs are slow: the less they help, the longer they pause.
             helps = self._model.objective(repaired) < self._search.cutoff
             self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
             self._next_repair = now + self._rest

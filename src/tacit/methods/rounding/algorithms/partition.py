@@ -42,7 +42,7 @@ def run(search: Search) -> None:
             milp.run(search, first=True)
         if search.candidate is None:
             return
-        # What is found first is audited at once: then something safe is at hand, come what may.
+        # What is found first is audited at once, so that something safe is always at hand.
         if search.confirm():
             break
         if search.should_stop():
@@ -57,11 +57,6 @@ class _Dive:
         self._search = search
         lattice = search.lattice
         self._decided = lattice.low == lattice.high
-        order = np.argsort(lattice.column_cell, kind="stable")
-        self._columns_by_cell = order
-        self._first = np.searchsorted(
-            lattice.column_cell[order], np.arange(search.problem.cell_count + 1)
-        )
 
     def run(self) -> None:
         """Offer the rounding that comes out, if one does."""

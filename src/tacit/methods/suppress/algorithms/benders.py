@@ -79,7 +79,7 @@ class Decomposition:
             self._search.raise_bound(self.master.relaxation.objective)
 
     def exhausted(self) -> None:
-        """No pattern is left that meets the cuts, but for regions that were left out."""
+        """No pattern is left that meets the cuts, except in regions that were left out."""
         search = self._search
         if search.best is None:
             search.stop(StopReason.INFEASIBLE)
@@ -90,7 +90,7 @@ class Decomposition:
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Patterns that differ from a centre in at most so many cells."""
+    """Patterns that differ from a centre in a limited number of cells."""
 
     centre: Booleans
     radius: int

@@ -30,24 +30,23 @@ from tacit.methods.suppress.heuristics.hypercubes import levels
 from tacit.methods.suppress.heuristics.repair import repair_and_clean_up
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
-from tacit.methods.suppress.weights import steering
+from tacit.methods.suppress.weights import HIDDEN_COST, steering
 from tacit.observer import Quiet
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels
-from tacit.tolerances import NEGLIGIBLE_MOVE
+from tacit.tolerances import AGREEMENT, NEGLIGIBLE_MOVE, SUBPROBLEM_GAP
 
 _SMALL = 1_000
 """Networks with more cells than this are not solved exactly."""
 _SMALL_LINEAR = 40
-"""The same for modules that are no networks: those are much harder."""
+"""The same for modules that are not networks: those are much harder."""
 _LOOSE_ENDS = 500
-"""Relations that cross with no others form modules of at most so many cells."""
+"""Relations that cross with no others form modules of at most this many cells."""
 _MOST_OVERLAP = 4.5
 """Where cells are in more modules than this on average, there are no parts to speak of."""
 _ROUNDS = 30
-"""Modules that do not agree after so many rounds are left to the repair."""
+"""Modules that do not agree after this many rounds are left to the repair."""
 _MODULE_SECONDS = 10.0
-_GAP = 1e-4
-_GROWN = 1 + 1e-6
+_GROWN = 1 + AGREEMENT
 """Levels that differ by less than this are the same."""
 
 
@@ -73,7 +72,7 @@ class _Module:
         cells: The cells, increasing.
         rows: The relations.
         served: How far each cell can rise and fall here, as far as that was asked for.
-        deviations: For modules that are no networks a model for each attacker, kept between
+        deviations: For modules that are not networks a model for each attacker, kept between
             visits.
     """
 
@@ -105,7 +104,7 @@ class _Modular:
         self.hidden = search.sensitive.copy()
 
     def protect(self) -> None:
-        """Suppress until all modules agree; not safe in the whole table as yet."""
+        """Suppress until all modules agree; not yet safe in the whole table."""
         search, total = self._search, len(self._modules)
         if self._count.mean() > _MOST_OVERLAP:
             return
@@ -121,7 +120,7 @@ class _Modular:
                     check_time()
                     search.iterations += 1
                     self._protect(module)
-            # Safe is safe, whether or not the modules have all they asked of each other.
+            # The table is safe, whether or not the modules agree.
             if agreed or (turn > 0 and not search.exposed(self.hidden)):
                 break
 
@@ -168,7 +167,7 @@ class _Modular:
         )
         options = SuppressOptions(
             time_limit=max(1e-3, min(_MODULE_SECONDS, turns.SUPPRESS_MODULE * search.seconds_left)),
-            gap=_GAP,
+            gap=SUBPROBLEM_GAP,
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
         )
@@ -235,7 +234,7 @@ class _Modular:
             sign = 1 if side[at] == 0 else -1
             for model in module.deviations:
                 # What is suppressed comes for free, but cells of other modules cause work there.
-                cost_here = np.where(self.hidden[cells], 1e-4 * cost * count, cost)
+                cost_here = np.where(self.hidden[cells], HIDDEN_COST * cost * count, cost)
                 moved = model.moved_by_cell(int(place[at]), sign, float(level[at]), cost_here)
                 if moved is not None:
                     self.hidden[cells[moved != 0]] = True
@@ -253,7 +252,7 @@ class _Modular:
 
 
 class _Deviations(CheapestDeviation):
-    """Cheapest deviations of a module, told cell by cell."""
+    """Cheapest deviations of a module, in terms of its cells."""
 
     def moved_by_cell(self, cell: int, side: int, level: float, cost: Floats) -> Floats | None:
         """How every cell moves when one moves to its level; None if it cannot."""

@@ -37,12 +37,12 @@ def clean_up(
 ) -> Booleans:
     """A safe pattern within a safe one, from which no single cell can be published alone.
 
-    Cells are tried dearest first; among equals those that the guide likes least.
+    Cells are tried in order of falling weight; among equals, those with the lowest guide first.
 
     Args:
         search: The run.
         hidden: A safe pattern.
-        guide: How much a relaxation likes each cell, from 0 to 1.
+        guide: How far a relaxation suppresses each cell, from 0 to 1.
         seconds: Stop after this time with what has been achieved, which is safe at any time.
         among: The cells to try; by default all.
     """
@@ -197,7 +197,7 @@ def _guards(search: Search, hidden: Booleans) -> list[Guard]:
 
 
 def _spared(search: Search, hidden: Booleans, cells: Integers) -> Integers:
-    """Those of the cells that relations with singletons can do without, one after the other."""
+    """Those of the cells that relations with singletons do not need, one after the other."""
     rows, needed = search.singleton_rows()
     if len(rows) == 0:
         return cells
@@ -226,16 +226,13 @@ def _network_clean_up(
     inside = np.zeros(cell_count, bool)
     inside[component.cells] = True
     published = publish_again(
-        network.first,
-        network.link,
-        network.tail,
-        network.head,
+        network.arrays,
         component.up,
         component.down,
         np.searchsorted(component.cells, targets.cells),
         targets.sides,
         targets.targets * (1 - TOLERANCE),
-        *limits_of(targets, inside),
+        limits_of(targets, inside),
         np.searchsorted(component.cells, order),
     )
     return order[published]
@@ -296,7 +293,7 @@ class _Uses:
         return numbers
 
     def offend(self, request: int) -> None:
-        """This request could not do without the cell."""
+        """This request needs the cell."""
         self._offender = request
 
     def propose(self, request: int, cells: Integers) -> None:
@@ -414,7 +411,7 @@ class LinearGuard:
 
 
 class AskingGuard:
-    """Guard against many attackers: each is asked anew, but for what earlier answers show."""
+    """Guard against many attackers: each is asked again, unless earlier answers suffice."""
 
     def __init__(self, search: Search, hidden: Booleans):
         self._search = search
@@ -429,7 +426,7 @@ class AskingGuard:
         for number, state in enumerate(self._order):
             check_time()
             if len(self._search.missed(state, self._hidden)):
-                # Who objects once is likely to object again.
+                # An attacker who objects once is likely to object again.
                 self._order.insert(0, self._order.pop(number))
                 return False
         return True

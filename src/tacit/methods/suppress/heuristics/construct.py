@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.kernels import tie_together
 from tacit.attack.nearby import Nearby
 from tacit.attack.reach import NOTHING_LIMITED, TOLERANCE, Limited, Limits, Requests
+from tacit.attack.tied_cells import TiedCells
 from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
-from tacit.methods.suppress.weights import steering
+from tacit.methods.suppress.weights import HIDDEN_COST, steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, SOLVER
@@ -31,7 +31,7 @@ _FEW = 1000
 _VAST = 20_000
 """From this number of cells outside networks on, deviations are looked for nearby first."""
 _NEAR = (150, 600)
-"""So many cells count as near."""
+"""The number of cells that count as near."""
 
 
 class Constructor:
@@ -57,7 +57,7 @@ class Constructor:
 
         Args:
             start: Cells that are suppressed from the beginning, besides the sensitive ones.
-            guide: How much a relaxation likes each cell, from 0 to 1.
+            guide: How far a relaxation suppresses each cell, from 0 to 1.
             cost: What cells cost, where that is not their weight.
         """
         search = self._search
@@ -125,21 +125,11 @@ class Constructor:
         """Protect what shortest paths in strips can; tells which requests that are."""
         from tacit.methods.suppress.heuristics.kernels import protect_in_strips
 
-        search, strips = self._search, self._search.structure.strips.arrays
+        search = self._search
         usable = search.secondary | search.sensitive
         limits = missed.limits or Limits.none(len(missed))
         return protect_in_strips(
-            strips.node_start,
-            strips.link_start,
-            strips.arc_start,
-            strips.first,
-            strips.link,
-            strips.tail,
-            strips.head,
-            strips.cell,
-            strips.place_start,
-            strips.place_strip,
-            strips.place_arc,
+            search.structure.strips.arrays,
             np.where(usable, state.separator.up, 0.0),
             np.where(usable, state.separator.down, 0.0),
             cost,
@@ -147,11 +137,7 @@ class Constructor:
             missed.cells,
             missed.sides,
             missed.targets,
-            limits.chosen,
-            limits.start,
-            limits.cells,
-            limits.up,
-            limits.down,
+            limits.arrays,
         )
 
     def _by_paths(
@@ -167,10 +153,7 @@ class Constructor:
         usable = (self._search.secondary | self._search.sensitive)[cells]
         inside = hidden[cells]
         protect_by_paths(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
+            network.arrays,
             np.where(usable, separator.up[cells], 0.0),
             np.where(usable, separator.down[cells], 0.0),
             cost[cells],
@@ -178,7 +161,7 @@ class Constructor:
             arc,
             missed.sides,
             missed.targets,
-            *limits_of(missed, structure.in_network),
+            limits_of(missed, structure.in_network),
         )
         hidden[cells] = inside
 
@@ -191,7 +174,9 @@ class Constructor:
         while open_requests.any() and not search.should_stop():
             request = int(np.flatnonzero(open_requests)[0])
             open_requests[request] = False
-            used, x = self._cheapest(state, missed, request, np.where(hidden, 1e-4, 1.0) * cost)
+            used, x = self._cheapest(
+                state, missed, request, np.where(hidden, HIDDEN_COST, 1.0) * cost
+            )
             if state.is_plain and len(used):
                 state.witnesses.remember(missed, request, used, x)
                 open_requests &= ~state.witnesses.spread(missed, open_requests, used, x)
@@ -244,6 +229,9 @@ class CheapestDeviation:
 
     Cells whose deviations are multiples of each other share a column. Deviations are measured
     in units of the level, so that the same bounds serve almost all cells.
+
+    Attributes:
+        barred: Columns that may not move; the owner may change it between calls.
     """
 
     def __init__(
@@ -272,24 +260,15 @@ class CheapestDeviation:
             cells = np.flatnonzero(usable & ~structure.in_network)
         A = sparse.csr_array(structure.A[:, cells])
         A = sparse.csr_array(A[(np.diff(A.indptr) > 0) & structure.essential])
-        if state.is_plain:
-            lead, ratio = tie_together(A.indptr, A.indices, A.data, len(cells))
-        else:
-            # The capacity of a cell depends on which one is asked: each keeps its own column.
-            lead, ratio = np.arange(len(cells)), np.ones(len(cells))
+        # Where the capacity of a cell depends on which one is asked, each keeps its own column.
+        tied = TiedCells.of(A, cells, search.problem.cell_count, tie=state.is_plain)
         self._own_capacity = None if state.is_plain else search.own_capacity(state)
-        moving = np.flatnonzero(lead >= 0)
-        leads, column = np.unique(lead[moving], return_inverse=True)
-        self._cells = cells[moving]
-        self._column = np.full(search.problem.cell_count, -1, np.int64)
-        self._column[self._cells] = column
-        self._ratio = np.zeros(search.problem.cell_count)
-        self._ratio[self._cells] = ratio[moving]
-        self._up, self._down = self._capacities(separator.up, separator.down, len(leads))
-        tied = sparse.csr_array((ratio[moving], (moving, column)), shape=(len(cells), len(leads)))
-        reduced = _without_repeats(sparse.csr_array(A @ tied))
+        self._tied = tied
+        self._cells, self._column, self._ratio = tied.cells, tied.column, tied.ratio
+        self._up, self._down = tied.capacities(separator.up, separator.down)
+        reduced = _without_repeats(tied.combined(A))
         zeros = np.zeros(reduced.shape[0])
-        count = 2 * len(leads)
+        count = 2 * tied.size
         self._lower, self._upper = np.zeros(count), np.zeros(count)
         self._cost = np.zeros(count)
         self._model = HighsModel(
@@ -300,18 +279,7 @@ class CheapestDeviation:
             upper=self._upper,
             tolerance=SOLVER,
         )
-        self.barred = np.zeros(len(leads), bool)
-
-    def _capacities(self, up: Floats, down: Floats, count: int) -> tuple[Floats, Floats]:
-        """Capacities of the columns: the least of what their cells have."""
-        ratio = self._ratio[self._cells]
-        rise = np.where(ratio > 0, up[self._cells], down[self._cells]) / np.abs(ratio)
-        fall = np.where(ratio > 0, down[self._cells], up[self._cells]) / np.abs(ratio)
-        column = self._column[self._cells]
-        rise_most, fall_most = np.full(count, np.inf), np.full(count, np.inf)
-        np.minimum.at(rise_most, column, rise)
-        np.minimum.at(fall_most, column, fall)
-        return rise_most, fall_most
+        self.barred = np.zeros(tied.size, bool)
 
     @property
     def column_count(self) -> int:
@@ -324,8 +292,7 @@ class CheapestDeviation:
 
     def columns(self, cells: Integers) -> Integers:
         """The columns that some cells belong to."""
-        columns = np.unique(self._column[cells])
-        return columns[columns >= 0]
+        return self._tied.columns(cells)
 
     def cheapest(self, requests: Requests, number: int, cost: Floats) -> tuple[Integers, Floats]:
         """Cells that move in the cheapest deviation, and how far; none if there is none."""
@@ -406,13 +373,10 @@ class CheapestDeviation:
         """Lower the capacities of columns, in place, to what limited cells allow."""
         cells, rise, fall = limited
         inside = self._column[cells] >= 0
-        cells, rise, fall = cells[inside], rise[inside], fall[inside]
-        ratio, column = self._ratio[cells], self._column[cells]
-        turned = ratio < 0
-        above = np.where(turned, fall, rise) / (np.abs(ratio) * unit)
-        below = np.where(turned, rise, fall) / (np.abs(ratio) * unit)
-        np.minimum.at(capacity, column, above)
-        np.minimum.at(capacity, column + self.column_count, below)
+        cells, column = cells[inside], self._column[cells[inside]]
+        above, below = self._tied.per_column(cells, rise[inside], fall[inside])
+        np.minimum.at(capacity, column, above / unit)
+        np.minimum.at(capacity, column + self.column_count, below / unit)
 
     def _update(self, lower: Floats, upper: Floats, column_cost: Floats) -> None:
         changed = np.flatnonzero((lower != self._lower) | (upper != self._upper))
@@ -426,7 +390,7 @@ class CheapestDeviation:
 
 def limits_of(
     requests: Requests, inside: Booleans
-) -> tuple[Integers, Integers, Integers, Any, Any]:
+) -> tuple[Integers, Integers, Integers, Floats, Floats]:
     """The limits of requests as the kernels for networks take them.
 
     Args:
@@ -435,7 +399,7 @@ def limits_of(
     """
     limits = requests.limits or Limits.none(len(requests))
     limits = limits.numbered_by(np.where(inside, np.cumsum(inside) - 1, -1))
-    return limits.chosen, limits.start, limits.cells, limits.up, limits.down
+    return limits.arrays
 
 
 def _without_repeats(A: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:

@@ -14,7 +14,7 @@ from tacit.outcome import StopReason
 from tacit.problem import Booleans, Integers, Problem
 
 _BY_MODULES = 8000
-"""From this number of cells on, tables that are no networks are first protected by modules."""
+"""From this number of cells on, tables that are not networks are first protected by modules."""
 
 
 _CANNOT_MOVE = "must be published or cannot vary"
@@ -93,12 +93,12 @@ def _cells_of(problem: Problem, relation: int) -> Integers:
 
 
 def is_large(search: Search) -> bool:
-    """Has a table that is no network so many cells that other ways than by modules take long?"""
+    """Is a table not a network, and too large for other ways than by modules?"""
     return search.outside_networks > _BY_MODULES
 
 
 def in_half_the_time(search: Search) -> Clock:
-    """A clock for the first pattern of a large table: later on anything safe will do."""
+    """A clock for the first pattern of a large table: later on anything safe is good enough."""
     left = search.seconds_left - turns.SUPPRESS_CONSTRUCTION * search.options.time_limit
     # Without a limit there is no half of it.
     return Clock(max(left, 0.0) if np.isfinite(left) else np.inf)
@@ -138,7 +138,7 @@ def first_pattern(
 def anything_safe(search: Search, constructor: Constructor) -> None:
     """Offer something safe in the time that is left, where the usual way took too long.
 
-    Hypercubes around what is not protected yet take a moment, and leave little to mend. With all
+    Hypercubes around what is not protected yet take a moment, and leave little to repair. With all
     cells suppressed the most is lost, but no table that can be protected stays exposed.
     """
     from tacit.attack.subtables import Subtables

@@ -19,7 +19,7 @@ _AT_ONCE = 1000
 
 
 def hypercube_pattern(search: Search, subtables: Subtables) -> Booleans:
-    """Suppress hypercubes around all sensitive cells; not safe in the whole table as yet."""
+    """Suppress hypercubes around all sensitive cells; not yet safe in the whole table."""
     from tacit.methods.suppress.heuristics.hypercube_kernels import protect_by_hypercubes
 
     hidden = search.sensitive.copy()

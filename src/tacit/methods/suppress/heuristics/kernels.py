@@ -1,29 +1,42 @@
 """Compiled loops of the suppression heuristics for networks.
 
-Arguments named as in `tacit.attack.flow`: a network by `first`, `link`, `tail`, `head`; capacities
-of the arcs by `up` and `down`; requests by `cells`, `sides`, `targets`; and for each request the
-arcs that may carry less while it is asked, as in `Limits`, by `limited`, `limit_start`,
-`limit_arc`, `limit_up`, `limit_down`.
+Arguments are those of `tacit.attack.flow`: a network; capacities of the arcs by `up` and `down`;
+requests by `cells`, `sides`, `targets`; and for each request the arcs that may carry less while it
+is asked, by `limits`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.attack.flow import longer, send, work_space
+from tacit.attack.flow import LimitLists, Network, WorkSpace, longer, send, work_space
+from tacit.attack.strips import StripArrays
 from tacit.compiling import njit
-from tacit.tolerances import MET
+from tacit.tolerances import MET, TIE_BREAKER
+
+PathSpace: TypeAlias = tuple[
+    WorkSpace,
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+    npt.NDArray[np.int64],
+    npt.NDArray[np.float64],
+]
+"""What `_protect_one` works with: that of `send`, per node `distance` and `came`, the heap's nodes
+and keys, per arc `added`, and per way `residual`."""
+ArcLimits: TypeAlias = tuple[
+    npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.float64]
+]
+"""Arcs that may carry less than usual, and how much of it up and down."""
 
 
 @njit(cache=True, nogil=True)
 def protect_by_paths(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cost: npt.NDArray[np.float64],
@@ -31,11 +44,7 @@ def protect_by_paths(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arc: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
 ) -> npt.NDArray[np.float64]:
     """Protect one request after the other by shortest paths [Castro2012, Figure 14].
 
@@ -47,17 +56,15 @@ def protect_by_paths(
     Returns:
         For each request what is still missing; positive where protection is impossible.
     """
+    limited, limit_start, limit_arc, limit_up, limit_down = limits
     missing = np.zeros(len(cells))
-    space = _path_space(len(first) - 1, len(tail))
+    space = _path_space(len(network[0]) - 1, len(network[2]))
     for request in range(len(cells)):
         begin, end = 0, 0
         if limited[request] >= 0:
             begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
         missing[request], _ = _protect_one(
-            first,
-            link,
-            tail,
-            head,
+            network,
             up,
             down,
             cost,
@@ -65,9 +72,7 @@ def protect_by_paths(
             cells[request],
             sides[request],
             targets[request],
-            limit_arc[begin:end],
-            limit_up[begin:end],
-            limit_down[begin:end],
+            (limit_arc[begin:end], limit_up[begin:end], limit_down[begin:end]),
             space,
         )
     return missing
@@ -75,17 +80,7 @@ def protect_by_paths(
 
 @njit(cache=True, nogil=True)
 def protect_in_strips(
-    node_start: npt.NDArray[np.int64],
-    link_start: npt.NDArray[np.int64],
-    arc_start: npt.NDArray[np.int64],
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
-    cell: npt.NDArray[np.int64],
-    place_start: npt.NDArray[np.int64],
-    place_strip: npt.NDArray[np.int64],
-    place_arc: npt.NDArray[np.int64],
+    strips: StripArrays,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cost: npt.NDArray[np.float64],
@@ -93,25 +88,23 @@ def protect_in_strips(
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_cell: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
 ) -> npt.NDArray[np.bool_]:
-    """Protect each request within one of the networks that it sits in, the one that costs least.
+    """Protect each request within one of the strips that it sits in, the one that costs least.
 
-    Networks lie one after the other in `first`, `link`, `tail`, `head` and `cell`, each with
-    numbers of its own from `node_start`, `link_start` and `arc_start` on. `place_start` tells for
-    each cell of the table where its networks and arcs there begin in `place_strip` and `place_arc`.
-    `up`, `down`, `cost` and `hidden` are those of the cells of the table; limits name cells.
+    `up`, `down`, `cost` and `hidden` are those of the cells of the table, and limits name cells.
 
     Returns:
         Which requests are protected; their cells are hidden, in place.
     """
-    most_nodes = np.diff(node_start).max()
+    node_start, link_start, arc_start = strips.node_start, strips.link_start, strips.arc_start
+    first, link, tail, head = strips.first, strips.link, strips.tail, strips.head
+    cell, place_start = strips.cell, strips.place_start
+    place_strip, place_arc = strips.place_strip, strips.place_arc
+    limited, limit_start, limit_cell, limit_up, limit_down = limits
     most_arcs = np.diff(arc_start).max()
-    space = _path_space(most_nodes, most_arcs)
+    space = _path_space(np.diff(node_start).max(), most_arcs)
+    added = space[5]
     best = np.empty(most_arcs, np.int64)
     # Properties of the cells, arc by arc.
     arc_up, arc_down, arc_cost = up[cell], down[cell], cost[cell]
@@ -128,19 +121,22 @@ def protect_in_strips(
         for option in range(place_start[asked], place_start[asked + 1]):
             strip = place_strip[option]
             arcs = slice(arc_start[strip], arc_start[strip + 1])
-            limits = 0
+            known = 0
             for entry in range(begin, end):
-                known = limit_cell[entry]
-                for place in range(place_start[known], place_start[known + 1]):
+                limit = limit_cell[entry]
+                for place in range(place_start[limit], place_start[limit + 1]):
                     if place_strip[place] == strip:
-                        here[limits] = place_arc[place]
-                        here_up[limits], here_down[limits] = limit_up[entry], limit_down[entry]
-                        limits += 1
-            missing, count = _protect_one(
+                        here[known] = place_arc[place]
+                        here_up[known], here_down[known] = limit_up[entry], limit_down[entry]
+                        known += 1
+            network = (
                 first[node_start[strip] + strip : node_start[strip + 1] + strip + 1],
                 link[link_start[strip] : link_start[strip + 1]],
                 tail[arcs],
                 head[arcs],
+            )
+            missing, count = _protect_one(
+                network,
                 arc_up[arcs],
                 arc_down[arcs],
                 arc_cost[arcs],
@@ -148,12 +144,9 @@ def protect_in_strips(
                 place_arc[option],
                 sides[request],
                 targets[request],
-                here[:limits],
-                here_up[:limits],
-                here_down[:limits],
+                (here[:known], here_up[:known], here_down[:known]),
                 space,
             )
-            added = space[11]
             price = 0.0
             for number in range(count):
                 arc = arc_start[strip] + added[number]
@@ -176,17 +169,10 @@ def protect_in_strips(
 
 
 @njit(cache=True, nogil=True)
-def _path_space(nodes: int, arcs: int) -> Any:
-    """What `_protect_one` works with."""
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+def _path_space(nodes: int, arcs: int) -> PathSpace:
+    """What `_protect_one` works with, for networks of at most this size."""
     return (
-        level,
-        queue,
-        current,
-        path,
-        touched,
-        is_touched,
-        flow,
+        work_space(nodes, arcs),
         np.empty(nodes),
         np.empty(nodes, np.int64),
         np.empty(2 * arcs + nodes + 1, np.int64),
@@ -198,10 +184,7 @@ def _path_space(nodes: int, arcs: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _protect_one(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cost: npt.NDArray[np.float64],
@@ -209,19 +192,20 @@ def _protect_one(
     own: int,
     side: int,
     target: float,
-    limit_arc: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
-    space: Any,
+    limits: ArcLimits,
+    space: PathSpace,
 ) -> tuple[float, int]:
     """Protect one request: `protect_by_paths` says how.
 
     Returns:
         What is still missing, and the number of arcs that have become hidden, which stand first in
-        the last but one array of `space`.
+        `added` of the space.
     """
-    level, queue, current, path, touched, is_touched, flow = space[:7]
-    distance, came, heap_node, heap_key, added, residual = space[7:]
+    first, link, tail, head = network
+    limit_arc, limit_up, limit_down = limits
+    flow_space, distance, came, heap_node, heap_key, added, residual = space
+    level, queue = flow_space[0], flow_space[1]
+    touched, is_touched, flow = flow_space[4:]
     nodes, arcs, count = len(first) - 1, len(tail), 0
     source, sink = head[own], tail[own]
     if side < 0:
@@ -239,24 +223,7 @@ def _protect_one(
         arc = limit_arc[entry]
         residual[2 * arc] = min(residual[2 * arc], limit_up[entry])
         residual[2 * arc + 1] = min(residual[2 * arc + 1], limit_down[entry])
-    sent, touched_count = send(
-        first,
-        link,
-        tail,
-        head,
-        residual,
-        own,
-        source,
-        sink,
-        target,
-        level,
-        queue,
-        current,
-        path,
-        touched,
-        is_touched,
-        flow,
-    )
+    sent, touched_count = send(network, residual, own, side, target, flow_space)
     # The next network has other nodes: nothing may stay behind.
     for position in range(queue[-1]):
         level[queue[position]] = -1
@@ -315,7 +282,7 @@ def _protect_one(
                     step = cost[arc] * max(1.0, rest / capacity)
                 elif capacity < rest:
                     # A tie-breaker towards hidden arcs with enough capacity.
-                    step = 1e-12
+                    step = TIE_BREAKER
                 other = tail[arc] if way & 1 else head[arc]
                 through = key + step
                 if through < distance[other]:
@@ -355,20 +322,13 @@ def _protect_one(
 
 @njit(cache=True, nogil=True)
 def publish_again(
-    first: npt.NDArray[np.int64],
-    link: npt.NDArray[np.int64],
-    tail: npt.NDArray[np.int64],
-    head: npt.NDArray[np.int64],
+    network: Network,
     up: npt.NDArray[np.float64],
     down: npt.NDArray[np.float64],
     cells: npt.NDArray[np.int64],
     sides: npt.NDArray[np.int64],
     targets: npt.NDArray[np.float64],
-    limited: npt.NDArray[np.int64],
-    limit_start: npt.NDArray[np.int64],
-    limit_arc: npt.NDArray[np.int64],
-    limit_up: npt.NDArray[np.float64],
-    limit_down: npt.NDArray[np.float64],
+    limits: LimitLists,
     candidates: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.bool_]:
     """Clean up: publish arcs again, one candidate after the other, where all stays safe.
@@ -379,6 +339,8 @@ def publish_again(
     Returns:
         For each candidate whether it can be published.
     """
+    first, tail = network[0], network[2]
+    limited, limit_start, limit_arc, limit_up, limit_down = limits
     nodes = len(first) - 1
     arcs = len(tail)
     count = len(cells)
@@ -395,7 +357,8 @@ def publish_again(
     entry_next = np.empty(1024, np.int64)
     entries = 0
     version = np.zeros(count, np.int64)
-    level, queue, current, path, touched, is_touched, flow = work_space(nodes, arcs)
+    space = work_space(nodes, arcs)
+    touched, is_touched, flow = space[4:]
     published = np.zeros(len(candidates), np.bool_)
     concerned = np.empty(count, np.int64)
     flow_arc = np.empty(1024, np.int64)
@@ -434,9 +397,6 @@ def publish_again(
         for position in range(concerned_count):
             request = concerned[position]
             own = cells[request]
-            source, sink = head[own], tail[own]
-            if sides[request] < 0:
-                source, sink = sink, source
             begin, end = 0, 0
             if limited[request] >= 0:
                 begin, end = limit_start[limited[request]], limit_start[limited[request] + 1]
@@ -445,22 +405,7 @@ def publish_again(
                 residual[2 * tight] = min(residual[2 * tight], limit_up[entry])
                 residual[2 * tight + 1] = min(residual[2 * tight + 1], limit_down[entry])
             sent, touched_count = send(
-                first,
-                link,
-                tail,
-                head,
-                residual,
-                own,
-                source,
-                sink,
-                targets[request],
-                level,
-                queue,
-                current,
-                path,
-                touched,
-                is_touched,
-                flow,
+                network, residual, own, sides[request], targets[request], space
             )
             flow_start[position] = used
             for place in range(touched_count):

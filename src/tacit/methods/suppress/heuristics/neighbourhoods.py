@@ -32,10 +32,10 @@ class Neighbourhoods:
         self.tries = 0
 
     def improve(self, guide: Floats, *, tries: int, seconds: float = np.inf) -> bool:
-        """Try so many changes; True if the best pattern has become lighter.
+        """Try a number of changes; True if the best pattern has become lighter.
 
         Args:
-            guide: How much the relaxation likes each cell, from 0 to 1.
+            guide: How far the relaxation suppresses each cell, from 0 to 1.
             tries: Number of changes.
             seconds: Stop after this time, whatever the number.
         """

@@ -28,7 +28,7 @@ class Repair:
 
         Args:
             hidden: The pattern.
-            guide: How much a relaxation likes each cell, from 0 to 1.
+            guide: How far a relaxation suppresses each cell, from 0 to 1.
         """
         search = self._search
         key = np.packbits(hidden).tobytes()

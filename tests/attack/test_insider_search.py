@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
-from tacit.attack.insiders import (
+from tacit.attack.insider_search import (
     InsiderFindings,
     face_insiders,
     open_pairs,

@@ -1,4 +1,4 @@
-"""Small mixed-integer programmes with known optima."""
+"""Small mixed-integer programs with known optima."""
 
 from __future__ import annotations
 

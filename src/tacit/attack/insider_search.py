@@ -6,8 +6,8 @@ readers. Only the pairs of a request and an insider whose deviation is spoilt th
 again, with the insider's cells limited. Coalitions are found by branching: whoever knows something
 about a cell that moves may join those against whom the deviation was found.
 
-Levels of their own for each attacker are [SalazarGonzalez2004], to protect contributions and not
-the totals of cells is [DaalmansDeWaal2010]; see also [KarlssonOlsson2015, section 3.1.1].
+Separate levels for each attacker follow [SalazarGonzalez2004], protecting contributions instead of
+cell totals follows [DaalmansDeWaal2010]; see also [KarlssonOlsson2015, section 3.1.1].
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class InsiderFindings:
 
     @property
     def safe(self) -> bool:
-        """All levels are met against all insiders that were to be faced."""
+        """All levels are met against all insiders that were looked at."""
         return not len(self.exposed_cells) and not len(self.undecided)
 
     @property
@@ -134,7 +134,7 @@ def open_pairs(
     witnesses: Deviations,
     known: InsiderKnowledge | None = None,
 ) -> InsiderPairs:
-    """Pairs of a request and a single insider for whom the readers' deviation does not do.
+    """Pairs of a request and a single insider for whom the readers' deviation fails.
 
     Args:
         problem: The true table.
@@ -188,7 +188,7 @@ def face_insiders(
     known: InsiderKnowledge | None = None,
     coalition: int | None = None,
 ) -> InsiderFindings:
-    """Look at every insider, and every coalition, that a reader's deviation does not do for.
+    """Look at every insider, and every coalition, for whom a reader's deviation fails.
 
     Args:
         problem: The true table.
@@ -198,7 +198,7 @@ def face_insiders(
         reaches: The answers: deviations that show the levels met.
         answer: Answers requests against insiders.
         known: What insiders know, if at hand.
-        coalition: So many insiders join at most; by default as the problem says.
+        coalition: How many insiders join at most; by default as the problem says.
     """
     known = known or InsiderKnowledge(problem)
     return _Facing(problem, requests, known, answer, coalition).run(reaches)
