@@ -86,6 +86,9 @@ class Problem:
         singleton: For each cell with one single respondent a number that identifies the
             respondent, -1 for every other cell.
         insiders: Contributors as attackers with levels of their own, if the table knows any.
+        strips: Sets of cells within which to look for networks, if the table knows its dimensions:
+            the columns below one parent, in all rows. Methods find what they need without, too,
+            where all combinations of codes occur.
         labels: Names of the cells for messages and reports, if there are any.
 
     >>> problem = Problem(value=[20, 22, 42], relations=[[1, 1, -1]], rhs=[0],
@@ -108,6 +111,7 @@ class Problem:
     overridden: Integers
     singleton: Integers
     insiders: Insiders | None
+    strips: Sequence[Integers] | None
     labels: Sequence[str] | None
 
     def __init__(
@@ -127,6 +131,7 @@ class Problem:
         overridden: npt.ArrayLike | None = None,
         singleton: npt.ArrayLike | None = None,
         insiders: Insiders | None = None,
+        strips: Sequence[Integers] | None = None,
         labels: Sequence[str] | None = None,
     ):
         a = _floats(value, "value", None)
@@ -138,6 +143,9 @@ class Problem:
         A = _relations(relations, n)
         object.__setattr__(self, "relations", A)
         self._set("rhs", _floats(rhs, "rhs", A.shape[0], default=0.0))
+        object.__setattr__(self, "strips", strips)
+        if strips is not None and any(len(s) and not 0 <= s.min() <= s.max() < n for s in strips):
+            raise ProblemError(f"strips names cells that do not exist; they are 0 to {n - 1}")
         object.__setattr__(self, "labels", labels)
         if labels is not None and len(labels) != n:
             raise ProblemError(f"labels has {len(labels)} entries; there are {n} cells")
@@ -241,6 +249,8 @@ class Problem:
         A new set of sensitive cells without levels starts with levels of zero, and without
         insiders.
         """
+        if "relations" in changes:
+            changes.setdefault("strips", None)
         if "sensitive" in changes:
             for name in ("lower_level", "upper_level", "sliding_level", "insiders"):
                 changes.setdefault(name, None)

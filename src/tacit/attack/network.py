@@ -21,6 +21,8 @@ from scipy.sparse import csgraph
 
 from tacit.problem import Booleans, Floats, Integers, component_labels, totals_of
 
+_FEW_CELLS = 32
+"""If more cells sit in too many relations, no few relations are to blame."""
 PRIME = 2_147_483_629
 """Redundancy of relations is tested in arithmetic modulo this."""
 
@@ -172,7 +174,26 @@ def _leave_out(
         if (degree[cells] > 2).all():
             keep[row] = False
             degree[cells] -= 1
+    _leave_out_last(A, keep, degree)
     return keep
+
+
+def _leave_out_last(A: sparse.csr_array[Any, Any], keep: Booleans, degree: Integers) -> None:
+    """Leave relations out that hold what few cells still sit in three or more, most first.
+
+    Where equal cells were merged, other cells of an aggregate row sit in fewer.
+    """
+    if not 0 < int((degree > 2).sum()) <= _FEW_CELLS:
+        return
+    times = np.zeros(A.shape[1], np.int64)
+    total = totals_of(A)
+    np.add.at(times, total[total >= 0], 1)
+    twice = (total >= 0) & (times[total] > 1)
+    while (degree > 2).any():
+        holds = np.where(keep, 2 * _count(degree > 2, A) + twice, 0)
+        row = int(np.argmax(holds))
+        keep[row] = False
+        degree[A.indices[A.indptr[row] : A.indptr[row + 1]]] -= 1
 
 
 def _count(cells: npt.NDArray[Any], A: sparse.csr_array[Any, Any]) -> Integers:

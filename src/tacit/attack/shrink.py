@@ -12,6 +12,7 @@ cell's reduced cost vanish, in the reverse of the order in which cells were pinn
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -35,6 +36,7 @@ class Structure:
         essential: Relations that imply all others.
         network: The network formed by some of the cells, if any.
         in_network: Which cells.
+        known_strips: The cells of each strip, where the table knows its dimensions.
     """
 
     A: sparse.csr_array[Any, Any]
@@ -42,6 +44,7 @@ class Structure:
     essential: Booleans
     network: Network | None
     in_network: Booleans
+    known_strips: Sequence[Integers] | None = None
 
     @cached_property
     def parts(self) -> NetworkParts:
@@ -51,7 +54,7 @@ class Structure:
     @cached_property
     def strips(self) -> Strips:
         """Networks that lie in the table side by side, if it has hierarchies like that."""
-        return Strips.of(self.A)
+        return Strips.of(self.A, self.known_strips)
 
     @cached_property
     def strips_cover(self) -> bool:
@@ -65,7 +68,8 @@ class Structure:
         A = problem.relations
         nothing = np.zeros(problem.cell_count, bool)
         network, in_network = recognise(A) if networks else (None, nothing)
-        return cls(A, sparse.csc_array(A), essential_rows(A), network, in_network)
+        columns = sparse.csc_array(A)
+        return cls(A, columns, essential_rows(A), network, in_network, problem.strips)
 
 
 @dataclass(frozen=True, eq=False)

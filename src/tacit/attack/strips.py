@@ -7,9 +7,10 @@ a network. So are the rows below one parent, in all columns. Such a strip serves
 - Cells that sit in no other relation may move within it while everything else stands still, so
   its flows are deviations of the table.
 
-Strips are found from the relations alone. Relations that run through one subtable side by side,
-and through the next one from there on, are the same sum in other rows; the cells of all of them
-are a strip, and every relation among these cells belongs to it.
+A table that knows its dimensions tells their cells. Otherwise they are found from the relations:
+those that run through one subtable side by side, and through the next one from there on, are the
+same sum in other rows, and the cells of all of them are a strip. Where combinations of codes are
+missing, that finds few. Every relation among the cells of a strip belongs to it.
 """
 
 from __future__ import annotations
@@ -52,14 +53,21 @@ class Strips:
         return StripArrays.of(self.moving, self.cell_count)
 
     @classmethod
-    def of(cls, A: sparse.csr_array[Any, Any]) -> Strips:
-        """Find the strips of a table."""
+    def of(cls, A: sparse.csr_array[Any, Any], known: Sequence[Integers] | None = None) -> Strips:
+        """Find the strips of a table.
+
+        Args:
+            A: The relations.
+            known: The cells of each strip; by default they are found from the relations.
+        """
         finder = _Finder(A)
         parts: list[NetworkPart] = []
         moving: list[NetworkPart] = []
         cover = np.zeros(A.shape[0], bool)
-        for relations in _alike(A):
-            strip = finder.strip(relations)
+        if known is None:
+            known = [np.unique(A[relations].indices) for relations in _alike(A)]
+        for cells in known:
+            strip = finder.strip(cells)
             if strip is None:
                 continue
             part, free, rows = strip
@@ -157,12 +165,11 @@ class _Finder:
         self._length = np.diff(A.indptr)
         self._degree = np.diff(self._columns.indptr)
 
-    def strip(self, relations: Integers) -> tuple[NetworkPart, Booleans, Integers] | None:
-        """The strip of some relations: its network, which cells may move, and its relations.
+    def strip(self, cells: Integers) -> tuple[NetworkPart, Booleans, Integers] | None:
+        """The strip of some cells: its network, which cells may move, and its relations.
 
-        None if it is no network.
+        Only those that are connected in networks are there; None if there are none.
         """
-        cells = np.unique(self._A[relations].indices)
         touching, count = np.unique(self._columns[:, cells].indices, return_counts=True)
         rows = touching[count == self._length[touching]]
         inside = sparse.csr_array(self._A[rows][:, cells])
@@ -171,7 +178,7 @@ class _Finder:
             return None
         free = np.bincount(inside.indices, minlength=len(cells)) == self._degree[cells]
         part = NetworkPart(_numbered(network, rows), cells[chosen].astype(np.int64))
-        return part, free[chosen], rows
+        return part, free[chosen], rows[chosen[inside.indices[inside.indptr[:-1]]]]
 
 
 def _numbered(network: Network, rows: Integers) -> Network:

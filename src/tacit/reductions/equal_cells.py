@@ -254,6 +254,9 @@ def _problem(given: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
         levels[name] = strictest(np.maximum, level)
     sensitive = np.flatnonzero(strictest(np.maximum, given.is_sensitive))
     value = given.value[first]
+    strips = None
+    if given.strips is not None:
+        strips = [np.unique(group[cells]) for cells in given.strips]
     insiders = None
     if given.insiders is not None:
         place = np.searchsorted(sensitive, group[given.sensitive])
@@ -271,5 +274,6 @@ def _problem(given: Problem, group: Integers, rows: sparse.csr_array[Any, Any]) 
         must_publish=given.must_publish[first],
         singleton=strictest(np.maximum, given.singleton),
         insiders=insiders,
+        strips=strips,
         labels=[given.name_cell(cell).removeprefix("cell ") for cell in named.tolist()],
     )

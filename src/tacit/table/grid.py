@@ -124,6 +124,32 @@ class Grid:
         up = self.hierarchies[dimension].parent[position] - position
         return below, self.all_keys[below] + up * self.strides[dimension]
 
+    def strips(self) -> list[Integers]:
+        """Cells in two dimensions by the columns below one parent, and by the rows below one.
+
+        Each set holds the numbers in the table of all cells at a code with two children or more,
+        and at these. There are none in other tables than those with two dimensions.
+        """
+        sets: list[Integers] = []
+        if len(self.shape) != 2:
+            return sets
+        for dimension, hierarchy in enumerate(self.hierarchies):
+            position = self.positions[:, dimension]
+            below = np.flatnonzero(position)
+            children = np.bincount(hierarchy.parent[1:], minlength=len(hierarchy))
+            strip = np.concatenate([hierarchy.parent[position[below]], position])
+            cell = np.concatenate([self.numbers[below], self.numbers])
+            wide = children[strip] > 1
+            strip, cell = strip[wide], cell[wide]
+            order = np.argsort(strip, kind="stable")
+            sets += np.split(cell[order], np.flatnonzero(np.diff(strip[order])) + 1)
+        return [np.sort(cells) for cells in sets if len(cells)]
+
+    @property
+    def has_two_hierarchies(self) -> bool:
+        """Whether codes have grandchildren in two dimensions or more."""
+        return sum(bool((hierarchy.parent[1:] > 0).any()) for hierarchy in self.hierarchies) > 1
+
     def missing_totals(self, filled: Booleans) -> Integers:
         """Keys of totals that do not occur though one of the given cells lies below them."""
         if self.keys is None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tacit.errors import InputError, TableError, about, first_few
 from tacit.hierarchy import Hierarchy
-from tacit.problem import Booleans, Floats, Problem
+from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import linking, totals
 from tacit.table.bounds import Bounds
 from tacit.table.contributors import Largest
@@ -511,9 +511,17 @@ class Table:
             must_publish=np.isin(self.status, published),
             overridden=np.flatnonzero(self.overridden),
             singleton=respondents(self.relations, self._filled("count", np.nan) == 1),
+            strips=self._strips,
             labels=self.labels,
             **levels,
         )
+
+    @property
+    def _strips(self) -> list[Integers] | None:
+        """What methods look for in tables that are not networks."""
+        if len(self.grids) == 1 and not self.grids[0].has_two_hierarchies:
+            return None
+        return [cells for grid in self.grids for cells in grid.strips()] or None
 
     def _filled(self, name: str, default: float) -> Floats:
         column: Floats | None = getattr(self, name)
