@@ -11,8 +11,13 @@ from scipy import sparse
 from tacit.attack import cuts
 from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker
+from tacit.attack.network_parts import NetworkPart
 from tacit.attack.shrink import Structure
 from tacit.attack.strips import StripArrays, Strips
+from tacit.generators import random_hierarchy
+from tacit.microdata import tabulate
+from tacit.problem import Floats, Problem
+from tacit.reductions.equal_cells import EqualCells
 from tests.attack.tables import (
     Codes,
     assert_separation_is_exact,
@@ -25,6 +30,17 @@ from tests.attack.tables import (
 
 ROWS = Codes((-1, 0, 0, 1, 1, 2, 2, 2))
 COLUMNS = Codes((-1, 0, 0, 1, 1, 1, 2, 2, 6, 6))
+
+
+def circulation(part: NetworkPart, rng: np.random.Generator) -> Floats:
+    """Random amounts on the arcs of a network that balance at every node."""
+    network, count = part.network, len(part.cells)
+    nodes = np.zeros((len(network.rows) + 1, count))
+    nodes[network.head, np.arange(count)] += 1.0
+    nodes[network.tail, np.arange(count)] -= 1.0
+    _, size, basis = np.linalg.svd(nodes)
+    free = basis[int((size > 1e-9).sum()) :]
+    return np.asarray(rng.normal(size=len(free)) @ free)
 
 
 def test_every_parent_has_a_strip() -> None:
@@ -59,14 +75,38 @@ def test_flows_of_moving_cells_are_deviations_of_the_table(
     A, _ = crossed([rows, columns])
     rng = np.random.default_rng(seed)
     for part in Strips.of(sparse.csr_array(A)).moving:
-        network, count = part.network, len(part.cells)
-        nodes = np.zeros((len(network.rows) + 1, count))
-        nodes[network.head, np.arange(count)] += 1.0
-        nodes[network.tail, np.arange(count)] -= 1.0
-        _, size, basis = np.linalg.svd(nodes)
-        free = basis[int((size > 1e-9).sum()) :]
         x = np.zeros(A.shape[1])
-        x[part.cells] = rng.normal(size=len(free)) @ free
+        x[part.cells] = circulation(part, rng)
+        assert np.abs(A @ x).max() < 1e-9
+
+
+def sparse_table(seed: int) -> Problem:
+    """Two hierarchies of which many combinations do not occur, with equal cells merged."""
+    rng = np.random.default_rng(seed)
+    rows = random_hierarchy(12, depth=3, seed=seed)
+    columns = random_hierarchy(8, depth=2, seed=seed + 1)
+    count = 40
+    data = {
+        "row": rng.choice(rows.leaves, count),
+        "column": rng.choice(columns.leaves, count),
+        "value": rng.integers(1, 50, count).astype(float),
+    }
+    table = tabulate(data, {"row": rows, "column": columns}, "value")
+    return EqualCells.of(table.problem()).problem
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sparse_tables_tell_their_strips(seed: int) -> None:
+    """Strips of tables with gaps are networks, and their flows deviations of the whole table."""
+    problem = sparse_table(seed)
+    A = problem.relations
+    found = Structure.of(problem)
+    assert found.strips_cover
+    assert not Strips.of(A).cover.all()
+    rng = np.random.default_rng(seed)
+    for part in found.strips.moving:
+        x = np.zeros(A.shape[1])
+        x[part.cells] = circulation(part, rng)
         assert np.abs(A @ x).max() < 1e-9
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
-from tacit.errors import InputError
+from tacit.errors import InputError, ProblemError
 from tacit.outcome import Intervals, Suppression, Values
 from tacit.problem import Problem
 from tacit.reductions.equal_cells import EqualCells
@@ -139,3 +139,19 @@ def test_solutions_and_attackers_are_translated() -> None:
     attacker = Attacker(known=(2,), at_least={0: 1.0, 1: 2.0}, own=frozenset({1, 2}))
     (told,) = reduction.attackers([attacker])
     assert (told.known, dict(told.at_least), told.own) == ((1,), {0: 2.0}, frozenset({0, 1}))
+
+
+def test_strips_are_renumbered() -> None:
+    """A strip holds the merged cells of its cells; other relations have other strips."""
+    problem = Problem(
+        value=[5, 5, 2, 3],
+        relations=[[1, -1, 0, 0], [0, -1, 1, 1]],
+        strips=[np.array([0, 1]), np.array([1, 2, 3])],
+    )
+    merged = EqualCells.of(problem).problem
+    assert merged.cell_count == 3
+    assert merged.strips is not None
+    assert [cells.tolist() for cells in merged.strips] == [[0], [0, 1, 2]]
+    assert problem.replace(relations=[[0, -1, 1, 1]], rhs=[0]).strips is None
+    with pytest.raises(ProblemError, match="strips names cells that do not exist"):
+        problem.replace(strips=[np.array([4])])

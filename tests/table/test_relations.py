@@ -149,3 +149,39 @@ def test_more_combinations_than_numbers_are_refused() -> None:
     wide = Hierarchy.flat(range(10_000))
     with pytest.raises(TableError, match="more combinations"):
         Grid({str(k): wide for k in range(5)})
+
+
+def test_strips_are_the_columns_below_a_parent_in_all_rows() -> None:
+    """Each code with children has one: it and its children, whatever the other code is."""
+    tree = Hierarchy.from_nested({"A": ["A1", "A2"], "B": ["B1", "B2", "B3"]})
+    codes = {"one": tree, "two": tree}
+    table = Table.from_cube(np.ones((5, 5)), codes)
+    strips = table.problem().strips
+    assert strips is not None
+    assert len(strips) == 6
+    labels = np.array([list(table.codes("one")), list(table.codes("two"))])
+    for cells in strips:
+        inside = [sorted(set(axis[cells])) for axis in labels]
+        assert sorted(len(axis) for axis in inside) in ([3, 8], [4, 8])
+        narrow = 0 if len(inside[0]) < len(inside[1]) else 1
+        assert set(np.flatnonzero(np.isin(labels[narrow], inside[narrow]))) == set(cells)
+
+
+def test_tables_that_are_networks_or_cubes_have_no_strips() -> None:
+    """One hierarchy makes a network; with three dimensions strips are none."""
+    tree = Hierarchy.from_nested({"A": ["A1", "A2"], "B": ["B1", "B2"]})
+    flat = Hierarchy.flat(["x", "y"])
+    assert Table.from_cube(np.ones((4, 2)), {"a": tree, "b": flat}).problem().strips is None
+    cube = Table.from_cube(np.ones((4, 4, 2)), {"a": tree, "b": tree, "c": flat})
+    assert cube.problem().strips is None
+
+
+def test_linked_tables_have_the_strips_of_each() -> None:
+    """Common cells have one number in the strips of both tables."""
+    tree = Hierarchy.from_nested({"A": ["A1", "A2"], "B": ["B1", "B2"]})
+    one = Table.from_cube(np.ones((4, 2)), {"a": tree, "b": Hierarchy.flat(["x", "y"])})
+    two = Table.from_cube(np.full((4, 1), 2.0), {"a": tree, "c": Hierarchy.flat(["z"])})
+    linked = one.link(two)
+    strips = linked.problem().strips
+    assert strips is not None
+    assert set(np.concatenate(strips)) == set(range(linked.cell_count))
