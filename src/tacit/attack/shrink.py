@@ -25,6 +25,9 @@ from tacit.attack.network_parts import NetworkParts
 from tacit.attack.strips import Strips
 from tacit.problem import Booleans, Floats, Integers, Problem, component_labels, totals_of
 
+_NEARLY_ALL = 0.95
+"""The share of relations in strips from which on no other networks are looked for."""
+
 
 @dataclass(frozen=True, eq=False)
 class Structure:
@@ -58,9 +61,12 @@ class Structure:
 
     @cached_property
     def strips_cover(self) -> bool:
-        """Whether all relations outside the network are in strips."""
+        """Whether nearly all relations outside the network are in strips.
+
+        Merging equal cells leaves some strips that are not networks.
+        """
         touched = np.asarray(abs(self.A).sign() @ (~self.in_network).astype(np.float64)) > 0
-        return bool(self.strips.cover[touched].all())
+        return bool(self.strips.cover[touched].sum() >= _NEARLY_ALL * touched.sum())
 
     @classmethod
     def of(cls, problem: Problem, *, networks: bool = True) -> Structure:

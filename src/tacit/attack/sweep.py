@@ -21,6 +21,7 @@ from tacit.attack.joint_moves import JointAnswers, reach_jointly
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
+from tacit.attack.strip_moves import reach_in_strips
 from tacit.clock import TimeUpError, check_time
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
@@ -140,6 +141,12 @@ class Attack:
         for number, component in enumerate(self.shrunk.components):
             if component.network is None and len(component.cells) > _LARGE:
                 asked = np.flatnonzero(place == number)
+                shrunk = self.shrunk
+                in_strips = reach_in_strips(
+                    shrunk.structure.strips, shrunk.up, shrunk.down, requests, asked
+                )
+                found.append(in_strips)
+                asked = np.setdiff1d(asked, in_strips.requests)
                 found.append(
                     reach_jointly(component, requests, asked, self._solver, few_moves=few_moves)
                 )
