@@ -5,6 +5,7 @@
 
 Each table is suppressed against readers with `auto`; an audit that knows nothing of the search
 follows and is timed by itself. The trace has every pattern with the time at which it came.
+`everyday_before.csv` has the figures from before strips were used, by the same study.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ TABLES: Mapping[str, Callable[[], Table]] = {
     "generated 5000": _tenth(5_000),
     "generated 20000": _tenth(20_000),
     "generated 100000": _tenth(100_000),
+    "generated 1000000": _tenth(1_000_000),
 }
 
 
