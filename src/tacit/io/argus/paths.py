@@ -2,7 +2,7 @@ r"""Files of tau-ARGUS jobs: names that another machine gave, and text in its co
 
 Batch files and metadata name files by paths such as `V:\project\data.asc` or `\\server\data.asc`.
 Where there is no such file here, the one of that name beside the batch file is taken, whatever its
-case. Outputs are written to one folder and nowhere else.
+case, or else the only one in the folders there. Outputs are written to one folder and nowhere else.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Folders:
     def __init__(self, home: Path, out: Path, tell: Tell):
         self.home = home
         self.out = out
-        self._tell = tell
+        self.tell = tell
         self._told: set[str] = set()
 
     def find(self, name: str, *, path: Path, line: int, near: Path | None = None) -> Path:
@@ -91,9 +91,13 @@ class Folders:
                 if found is not None:
                     self._say_where(name, tried, folder, found)
                     return found
+        below = _below(folders, base_name(name))
+        if len(below) == 1:
+            self._tell_once(f"{name} is read from {below[0]}")
+            return below[0]
         raise InputError(
-            f"there is no file {name}, and none of that name in {self._listed(folders)}; copy it "
-            "there",
+            f"there is no file {name}, and {'more than one' if below else 'none'} of that name in "
+            f"{self._listed(folders)}; copy it there",
             path=path,
             line=line,
         )
@@ -125,7 +129,7 @@ class Folders:
     def _tell_once(self, text: str) -> None:
         if text not in self._told:
             self._told.add(text)
-            self._tell(text)
+            self.tell(text)
 
     @staticmethod
     def _listed(folders: Sequence[Path]) -> str:
@@ -144,6 +148,19 @@ def _existing(folder: Path, name: str) -> Path | None:
     except (OSError, ValueError):
         # Names too long, or with characters that no file system takes.
         return None
+
+
+def _below(folders: Sequence[Path], base: str) -> list[Path]:
+    """Files of a name in folders directly below some, whatever their case."""
+    found: dict[Path, None] = {}
+    for folder in dict.fromkeys(folders):
+        try:
+            inner = sorted(each for each in folder.iterdir() if each.is_dir())
+            alike = [_in_any_case(each, [base]) for each in inner]
+        except (OSError, ValueError):
+            continue
+        found |= {path.resolve(): None for path in alike if path is not None}
+    return list(found)
 
 
 def _in_any_case(folder: Path, parts: Sequence[str]) -> Path | None:
