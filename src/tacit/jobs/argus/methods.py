@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.argus.batch import Suppress
+from tacit.io.argus.commands import (
+    Suppress,
+)
 from tacit.io.argus.paths import Tell
 from tacit.table import Bounds, Table
 from tacit.table.insiders import Choice

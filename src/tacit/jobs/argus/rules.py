@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.argus.batch import RuleCall
+from tacit.io.argus.commands import (
+    RuleCall,
+)
+from tacit.io.argus.statuses import MISSING_SAFE
 from tacit.rules import Dominance, MinFrequency, PPercent, PriorPosterior, Request, ZeroCells
 from tacit.table import CellStatus, Rule, Table, Verdict
 
@@ -175,7 +178,7 @@ class MissingSafe:
         cells = np.flatnonzero(spared & (table.status == CellStatus.SAFE.value))
         nothing = np.zeros(0)
         return Verdict(
-            reason="missing",
+            reason=MISSING_SAFE,
             cells=np.zeros(0, np.int64),
             lower=nothing,
             upper=nothing,

@@ -7,17 +7,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.errors import HierarchyError, InputError, ProblemError, TableError, TacitError
 from tacit.io.argus.apriori import read_apriori
-from tacit.io.argus.batch import (
+from tacit.io.argus.batch import BatchFile, read_batch
+from tacit.io.argus.commands import (
     Anco,
     AnyCommand,
     Apriori,
-    BatchFile,
     Clear,
     GoInteractive,
     Logbook,
@@ -35,11 +34,13 @@ from tacit.io.argus.batch import (
     Suppress,
     VersionInfo,
     WriteTable,
-    read_batch,
 )
+from tacit.io.argus.logbook import Logbook as LogFile
 from tacit.io.argus.metadata import Metadata, read_metadata
 from tacit.io.argus.paths import Folders
 from tacit.io.argus.recodings import Recoding, read_recoding
+from tacit.io.argus.sheet import Described
+from tacit.io.argus.written import WriteOptions, write_argus
 from tacit.io.files import replacing
 from tacit.jobs.argus.decisions import apply_apriori
 from tacit.jobs.argus.methods import Treatment, treatment
@@ -51,15 +52,11 @@ from tacit.jobs.sections import Section
 from tacit.microdata import MicrodataError, TabulationReport
 from tacit.observer import Observer
 from tacit.options import Options
-from tacit.problem import ADDITIVITY_TOLERANCE, Integers
+from tacit.problem import ADDITIVITY_TOLERANCE
 from tacit.release import Release
-from tacit.release.parts import part_of
-from tacit.release.run import LEVELS
+from tacit.report.argus import write_argus_report
 from tacit.table import Table
 from tacit.version import __version__
-
-if TYPE_CHECKING:
-    from tacit.io.argus.logbook import Logbook as LogFile
 
 
 class ArgusListener:
@@ -111,7 +108,7 @@ def run_argus(
 
     Returns:
         A release for each table that was protected, in the order of their numbers; tables that
-        were linked have one each as well.
+        were linked have one together.
 
     Raises:
         InputError: Something that is wrong or has no counterpart, with its line.
@@ -141,7 +138,9 @@ class ArgusTable:
         source: The table before any rule.
         table: The table with its sensitive cells, and what was decided by hand.
         decided: Whether an a priori file was applied.
-        release: What came out.
+        release: What came out, perhaps of several tables that are linked.
+        place: Which of these tables it is, counted from 0.
+        how: The command that protected it.
     """
 
     number: int
@@ -154,6 +153,8 @@ class ArgusTable:
     table: Table | None = None
     decided: bool = False
     release: Release | None = None
+    place: int = 0
+    how: Suppress | None = None
 
     @property
     def name(self) -> str:
@@ -173,6 +174,7 @@ class _Session:
         self._log: LogFile | None = None
         self._folders = Folders(batch.path.parent, out, self._note)
         self._finished: list[ArgusTable] = []
+        self._inputs: set[Path] = set()
         self._tables: list[ArgusTable] = []
         self._maker: FromMicrodata | FromTable | None = None
         self._forget()
@@ -196,7 +198,8 @@ class _Session:
     def releases(self) -> list[Release]:
         """What came out, in order."""
         everything = [*self._finished, *self._tables]
-        return [each.release for each in everything if each.release is not None]
+        found = {id(each.release): each.release for each in everything if each.release is not None}
+        return list(found.values())
 
     def run(self) -> None:
         """Run all commands, one after the other."""
@@ -247,8 +250,6 @@ class _Session:
         """Commands that are not about tables."""
         match command:
             case Logbook():
-                from tacit.io.argus.logbook import Logbook as LogFile
-
                 target = self._folders.target(
                     command.file, path=self._batch.path, line=command.line
                 )
@@ -316,6 +317,7 @@ class _Session:
         metadata_file = find_file(self._metadata.file, line=self._metadata.line, near=data.parent)
         self._metadata_read: Metadata = read_metadata(metadata_file, tabular=tabular)
         self._files = (data, metadata_file)
+        self._inputs |= {data.resolve(), metadata_file.resolve(), self._batch.path.resolve()}
         if isinstance(command, ReadTable):
             self._maker = FromTable(
                 data, self._metadata_read, self._folders, command.totals, command.keep_status
@@ -443,7 +445,8 @@ class _Session:
         argus = self._numbered(command.table)
         assert argus.table is not None
         table = how.prepared(argus.table)
-        argus.release = self._protected([argus], table, how, command)
+        argus.release, argus.place = self._protected([argus], table, how, command), 0
+        argus.how = command
         self._listener.on_release([argus.number], argus.release)
 
     def _suppress_linked(self, command: Suppress, how: Treatment) -> None:
@@ -451,11 +454,9 @@ class _Session:
         tables = [how.prepared(each.table) for each in chosen if each.table is not None]
         linked = tables[0].link(*tables[1:]) if len(tables) > 1 else tables[0]
         release = self._protected(chosen, linked, how, command)
+        for place, argus in enumerate(chosen):
+            argus.release, argus.place, argus.how = release, place, command
         self._listener.on_release([each.number for each in chosen], release)
-        for argus, table, grid in zip(chosen, tables, linked.grids, strict=True):
-            own = _as_linked(table, linked, grid.numbers)
-            insiders = how.insiders or "singletons"
-            argus.release = part_of(release, own, grid.numbers, insiders)
 
     def _protected(
         self, chosen: Sequence[ArgusTable], table: Table, how: Treatment, command: Suppress
@@ -487,25 +488,56 @@ class _Session:
         return release
 
     def _write(self, command: WriteTable) -> None:
-        from tacit.io.argus.written import WriteOptions, write_argus
-
         argus = self._numbered(command.table)
-        if command.format == 7:
-            raise InputError("format 7 is for the cell key method, which tacit does not have")
         options = WriteOptions.parsed(command.options)
         target = self._folders.target(command.file, path=self._batch.path, line=command.line)
+        if target.resolve() in self._inputs:
+            raise InputError(
+                f"{target.name} is read by this batch file; give another name to write"
+            )
         if argus.release is None:
-            argus.release = self._as_it_is(argus, command)
+            argus.release, argus.place = self._as_it_is(argus, command), 0
+        described = self._described(argus)
         written = write_argus(
             argus.release,
             target,
             command.format,
             options,
             frequency=argus.spec.response is None,
+            described=described,
+            table=argus.place,
+            say=self._note,
         )
-        for path in written:
+        report = write_argus_report(
+            argus.release,
+            target.with_name(f"{target.stem}-confidential.html"),
+            specification=self._asked_for(argus),
+            files=[path.name for path in written],
+            described=described,
+            table=argus.place,
+        )
+        for path in (*written, report):
             self._record(f"table {argus.number} is written to {path.name}")
-        self._listener.on_written(written)
+        self._listener.on_written([*written, report])
+
+    def _described(self, argus: ArgusTable) -> Described:
+        """What metadata say of a table; its codes are aligned already."""
+        response = argus.spec.response
+        if response is None:
+            return Described(response=value_name(argus.spec), decimals=0)
+        variable = find(self._metadata_read, response, "numeric")
+        return Described(response=variable.name, decimals=variable.decimals)
+
+    def _asked_for(self, argus: ArgusTable) -> dict[str, str]:
+        """What the batch file asks for, as it is written there."""
+        lines = self._batch.lines
+        asked = {"data": self._files[0].name, "metadata": self._files[1].name}
+        asked["table"] = lines[argus.spec.line - 1]
+        if argus.rule_line is not None:
+            asked["rules"] = lines[argus.rule_line - 1]
+        if argus.how is not None:
+            asked["method"] = lines[argus.how.line - 1]
+        return asked
 
     def _as_it_is(self, argus: ArgusTable, command: WriteTable) -> Release:
         """The release of a table that no <SUPPRESS> protects: only if it needs none."""
@@ -534,16 +566,6 @@ class _Listening(JobListener):
         """As the listener says."""
         limit = self._job.options.get("time_limit", Options.time_limit)
         return self._listener.searching(float(limit))
-
-
-def _as_linked(table: Table, linked: Table, cells: Integers) -> Table:
-    """A table with what linking made of its cells."""
-    changes = {
-        name: column[cells]
-        for name in ("status", "reason", "weight", "lower", "upper", *LEVELS)
-        if (column := getattr(linked, name)) is not None
-    }
-    return table.replace(**changes)
 
 
 def _keyword(command: AnyCommand) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.arrays import Floats
 from tacit.errors import InputError, TableError, nearest
 from tacit.hierarchy import Hierarchy
-from tacit.io.argus.batch import (
+from tacit.io.argus.commands import (
     COST_BY_DISTANCE,
     COST_BY_FREQUENCY,
     COST_UNIT,
@@ -32,7 +32,7 @@ from tacit.microdata.specification import RECORDS
 from tacit.observer import Observer
 from tacit.table import Rule, Table, Weighting
 
-MOST_WITH_EMPTY = 250_000
+MOST_WITH_EMPTY = 100_000
 """Up to so many combinations of codes, cells that nobody contributes to are cells of the table."""
 
 Report = Callable[[TabulationReport], object]
