@@ -136,9 +136,9 @@ def _columns(
         found.append(_Column("Freq", count, ("<FREQUENCY>",)))
     tops: list[_Column] = []
     if not frequency and not options.status_only and table is not None:
-        if table.shadow is not None:
-            shadow = _exact(sheet, table.shadow, digits)
-            found.append(_Column(f"{response}_Shadow", shadow, (f"{numeric} <SHADOW>",)))
+        # Rules judge the value itself where there is no other shadow.
+        shadow = value if table.shadow is None else _exact(sheet, table.shadow, digits)
+        found.append(_Column(f"{response}_Shadow", shadow, (f"{numeric} <SHADOW>",)))
         if table.top is not None:
             tops = [
                 _Column(f"Top{rank}", _exact(sheet, np.nan_to_num(top), digits), ("<MAXSCORE>",))
