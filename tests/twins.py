@@ -132,7 +132,7 @@ def same_publication(first: Published, second: Published) -> bool:
         (first.codes[name], second.codes[name]) for name in {**first.codes, **second.codes}
     ]
     pairs += [(first.status, second.status), (first.value, second.value)]
-    for name in ("lower", "upper", "radius"):
+    for name in ("lower", "upper", "radius", "empty"):
         ours, theirs = getattr(first, name), getattr(second, name)
         if (ours is None) != (theirs is None):
             return False
