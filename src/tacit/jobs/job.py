@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from tacit.errors import InputError
 from tacit.io.cells import CELL_SUFFIXES
@@ -27,6 +27,11 @@ from tacit.rules import (
 from tacit.table import Bounds, Rule, Weighting
 from tacit.table.insiders import Choice
 from tacit.table.judging import Levels
+
+if TYPE_CHECKING:
+    from tacit.microdata import TabulationReport
+    from tacit.observer import Observer
+    from tacit.table import Table
 
 TOP_KEYS = (
     "data",
@@ -119,6 +124,21 @@ class JJFile:
     path: Path
 
 
+@dataclass(frozen=True, eq=False)
+class MadeTable:
+    """A table that something else than a TOML file describes, such as a tau-ARGUS batch file.
+
+    Attributes:
+        make: Makes the table, given an observer and who is told about records.
+        value: What the values are called.
+        files: The files that are read.
+    """
+
+    make: Callable[[Observer | None, Callable[[TabulationReport], object] | None], Table]
+    value: str
+    files: tuple[Path, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
     """What is written where.
@@ -173,7 +193,7 @@ class Job:
     """
 
     path: Path
-    data: Microdata | CellFile | JJFile
+    data: Microdata | CellFile | JJFile | MadeTable
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
     recodes: Mapping[str, Any] = field(default_factory=dict)
     overlap: Overlap = "refuse"
@@ -194,6 +214,8 @@ class Job:
         """What the values are called."""
         if isinstance(self.data, Microdata):
             return str(self.data.arguments.get("value") or "records")
+        if isinstance(self.data, MadeTable):
+            return self.data.value
         return str(self.data.columns["value"]) if isinstance(self.data, CellFile) else "value"
 
     @property
@@ -204,6 +226,8 @@ class Job:
             source = self.data.source
             for name in source if isinstance(source, list) else source[:1]:
                 read += map(Path, matching_files(name) or [name])
+        elif isinstance(self.data, MadeTable):
+            read += self.data.files
         elif self.data.path != self.path:
             read.append(self.data.path)
         hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]

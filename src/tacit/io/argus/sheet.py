@@ -104,7 +104,9 @@ class Sheet:
                 grid.dimensions.items(), grid.strides, strict=True
             ):
                 width = described.widths.get(name, 0)
-                aligned = np.array([code.rjust(width) for code in hierarchy.codes], object)
+                # A blank behind a code tells it from the same one elsewhere in its hierarchy.
+                texts = [code.rstrip() or code for code in hierarchy.codes]
+                aligned = np.array([text.rjust(width) for text in texts], object)
                 codes[name] = aligned[key // stride % len(hierarchy)]
         empty = cell < 0
         if published.empty is not None:

@@ -47,6 +47,9 @@ class ArgusStatus(IntEnum):
     EMPTY = 14
 
 
+MISSING_SAFE = "missing"
+"""The reason of a verdict that cells of missing values are safe: a rule, not decided by hand."""
+
 NAMES = {
     ArgusStatus.SAFE: "safe",
     ArgusStatus.SAFE_BY_HAND: "safe (manual)",
@@ -178,7 +181,7 @@ def statuses(papers: WorkingPapers, why: Integers | None = None) -> Integers:
     if table is not None:
         by_hand = np.zeros(problem.cell_count, bool)
         for verdict in table.verdicts:
-            if verdict.decided is not None:
+            if verdict.decided is not None and verdict.reason != MISSING_SAFE:
                 by_hand[verdict.decided] = True
         found[by_hand & (table.status == CellStatus.SAFE.value)] = int(ArgusStatus.SAFE_BY_HAND)
         found[table.status == CellStatus.EMPTY.value] = int(ArgusStatus.EMPTY)
