@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.io.argus.jj_files import whole_costs
 from tacit.io.argus.sheet import Described
+from tacit.io.argus.statuses import SUPPRESSED
 from tacit.io.argus.written import WriteOptions, write_argus
 from tacit.io.jj import read_jj, read_jj_status
 from tests.io.argus.releases import (
@@ -247,6 +248,25 @@ def test_statuses_that_are_decided(tmp_path: Path) -> None:
     raw = small_table().replace(status=status, lower_level=None, upper_level=None)
     lines = _lines(released(raw, [given]), tmp_path / "out.txt", 3, "AS+")
     assert '" 4"," 4",865.00,9' in lines
+
+
+class _Withheld:
+    """A decision that a cell is to be suppressed, although it is not sensitive."""
+
+    def judge(self, table: tacit.Table) -> tacit.Verdict:
+        cells = np.array([[*table.labels].index("Size=10, Region= 1")])
+        level = np.full(1, 0.5)
+        return tacit.Verdict(reason=SUPPRESSED, cells=cells, lower=level, upper=level)
+
+
+def test_cells_that_are_to_be_suppressed(tmp_path: Path) -> None:
+    """They are secondary by hand in each format, unless a rule finds them unsafe as well."""
+    release = _judged(_Withheld())
+    assert '"10"," 1",2523.00,12' in _lines(release, tmp_path / "out.txt", 3, "AS+")
+    assert "10, 1,x,4,D,," in _lines(release, tmp_path / "out.txt", 4)
+    assert any("; M; 0.50; " in line for line in _lines(release, tmp_path / "out.tab", 5))
+    release = _judged(_Withheld(), tacit.MinFrequency(5, percent=1))
+    assert '"10"," 1",2523.00,5' in _lines(release, tmp_path / "out.txt", 3, "AS+")
 
 
 @settings(max_examples=40)

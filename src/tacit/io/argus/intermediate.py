@@ -144,7 +144,10 @@ def _columns(
                 _Column(f"Top{rank}", _exact(sheet, np.nan_to_num(top), digits), ("<MAXSCORE>",))
                 for rank, top in enumerate(table.top.T, 1)
             ]
-    cost = _exact(sheet, problem.weight, digits)
+    # Empty cells cost nothing, whether they occur in the table or not.
+    empty = sheet.published.empty
+    weight = problem.weight if empty is None else np.where(empty, 0.0, problem.weight)
+    cost = _exact(sheet, weight, digits)
     found += [_Column(f"{response}_Cost", cost, (f"{numeric} <COST>",)), *tops]
     # The last one, number -1, is that of combinations that do not occur.
     status = np.append(letters(statuses(papers)), "E")[sheet.cell].tolist()
