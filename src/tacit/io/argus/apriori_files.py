@@ -124,7 +124,7 @@ def _rows(path: Path, dimensions: int | None) -> Iterator[tuple[list[str], int]]
                         path=path,
                         line=reader.line_num,
                     )
-                if not _is_value(entries[codes]):
+                if not _is_value(entries[codes]) and not _is_value(entries[-1]):
                     # The names of the variables.
                     continue
             if len(entries) != width:
@@ -143,8 +143,8 @@ def _rows(path: Path, dimensions: int | None) -> Iterator[tuple[list[str], int]]
                 )
             if not _is_value(entries[codes]):
                 raise InputError(
-                    f"entry {codes + 1} is not a value; say how many columns of codes there are "
-                    "(dimensions)",
+                    f"entry {codes + 1} is not a value; write the safe file in format 3 with AS+, "
+                    "or say how many columns of codes there are (dimensions)",
                     path=path,
                     line=reader.line_num,
                 )

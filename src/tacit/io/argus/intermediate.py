@@ -136,15 +136,18 @@ def _columns(
         found.append(_Column("Freq", count, ("<FREQUENCY>",)))
     tops: list[_Column] = []
     if not frequency and not options.status_only and table is not None:
-        if table.shadow is not None:
-            shadow = _exact(sheet, table.shadow, digits)
-            found.append(_Column(f"{response}_Shadow", shadow, (f"{numeric} <SHADOW>",)))
+        # Rules judge the value itself where there is no other shadow.
+        shadow = value if table.shadow is None else _exact(sheet, table.shadow, digits)
+        found.append(_Column(f"{response}_Shadow", shadow, (f"{numeric} <SHADOW>",)))
         if table.top is not None:
             tops = [
                 _Column(f"Top{rank}", _exact(sheet, np.nan_to_num(top), digits), ("<MAXSCORE>",))
                 for rank, top in enumerate(table.top.T, 1)
             ]
-    cost = _exact(sheet, problem.weight, digits)
+    # Empty cells cost nothing, whether they occur in the table or not.
+    empty = sheet.published.empty
+    weight = problem.weight if empty is None else np.where(empty, 0.0, problem.weight)
+    cost = _exact(sheet, weight, digits)
     found += [_Column(f"{response}_Cost", cost, (f"{numeric} <COST>",)), *tops]
     # The last one, number -1, is that of combinations that do not occur.
     status = np.append(letters(statuses(papers)), "E")[sheet.cell].tolist()

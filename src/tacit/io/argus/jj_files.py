@@ -169,6 +169,13 @@ def _without_trivial(
     ):
         np.maximum.at(level[place], target[problem.sensitive], column)
     sensitive = np.unique(target[problem.sensitive])
+    # Attackers know the bounds of all, but never more than levels leave open.
+    lower, upper = np.full(n, -np.inf), np.full(n, np.inf)
+    np.maximum.at(lower, target, problem.lower)
+    np.minimum.at(upper, target, problem.upper)
+    value = problem.value[kept]
+    lower = np.minimum(lower, value - level[0] - level[2])
+    upper = np.maximum(upper, value + level[1] + level[2])
     must_publish = np.zeros(n, bool)
     must_publish[target[problem.must_publish]] = True
     must_publish[sensitive] = False
@@ -182,9 +189,9 @@ def _without_trivial(
     filled = np.flatnonzero(np.diff(merged.indptr))
     merged = _distinct(merged[filled])
     smaller = Problem(
-        value=problem.value[kept],
-        lower=problem.lower[kept],
-        upper=problem.upper[kept],
+        value=value,
+        lower=lower,
+        upper=upper,
         weight=problem.weight[kept],
         relations=merged,
         sensitive=sensitive,

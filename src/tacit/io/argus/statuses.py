@@ -47,6 +47,9 @@ class ArgusStatus(IntEnum):
     EMPTY = 14
 
 
+SUPPRESSED = "secondary by hand"
+"""The reason of a verdict that cells are to be suppressed, although they are not sensitive."""
+
 MISSING_SAFE = "missing"
 """The reason of a verdict that cells of missing values are safe: a rule, not decided by hand."""
 
@@ -79,7 +82,8 @@ _LETTERS = {
 class Cause(IntEnum):
     """Why a cell is unsafe, in the order in which tau-ARGUS asks.
 
-    A decision by hand overrides rules, so it comes first.
+    A decision by hand overrides rules, so it comes first. Cells that are only to be suppressed
+    are unsafe to tacit, but not to tau-ARGUS.
     """
 
     BY_HAND = 0
@@ -89,7 +93,8 @@ class Cause(IntEnum):
     REQUEST = 4
     FREQUENCY = 5
     ZERO = 6
-    NONE = 7
+    SUPPRESSED = 7
+    NONE = 8
 
 
 _STATUS = {
@@ -100,6 +105,7 @@ _STATUS = {
     Cause.REQUEST: ArgusStatus.REQUEST,
     Cause.FREQUENCY: ArgusStatus.FREQUENCY,
     Cause.ZERO: ArgusStatus.ZERO,
+    Cause.SUPPRESSED: ArgusStatus.SECONDARY_BY_HAND,
 }
 
 _FLAGS = {
@@ -110,6 +116,7 @@ _FLAGS = {
     Cause.REQUEST: "B",
     Cause.FREQUENCY: "A",
     Cause.ZERO: "B",
+    Cause.SUPPRESSED: "D",
 }
 """Flags of unsafe cells for structural business statistics."""
 
@@ -122,6 +129,7 @@ _BY_TITLE = {
     SmallCounts.title: Cause.FREQUENCY,
     GroupDisclosure.title: Cause.FREQUENCY,
     ZeroCells.title: Cause.ZERO,
+    SUPPRESSED: Cause.SUPPRESSED,
 }
 
 
@@ -148,7 +156,7 @@ def _cause(verdict: Verdict, dominance: list[Dominance]) -> Cause:
     """
     rule = verdict.rule
     if rule is None:
-        return Cause.BY_HAND
+        return Cause.SUPPRESSED if verdict.reason == SUPPRESSED else Cause.BY_HAND
     if isinstance(rule, Dominance):
         alike = [each for each in dominance if each.holding == rule.holding]
         return Cause.SECOND_DOMINANCE if alike.index(rule) else Cause.DOMINANCE

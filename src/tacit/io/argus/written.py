@@ -196,11 +196,11 @@ assert {field.name for field in fields(WriteOptions)} == set(_LETTERS.values())
 
 def write_argus(
     release: Release,
-    path: Path,
+    path: str | Path,
     format: int,
-    options: WriteOptions,
+    options: WriteOptions | str = "",
     *,
-    frequency: bool,
+    frequency: bool = False,
     described: Described | None = None,
     table: int | None = None,
     say: Callable[[str], object] | None = None,
@@ -211,7 +211,7 @@ def write_argus(
         release: The table, protected.
         path: Where to write; formats 5 and 6 write further files of that name beside it.
         format: 1 to 6, see `FORMATS`.
-        options: The options of `<WRITETABLE>`.
+        options: The options of `<WRITETABLE>`, or their letters (see `WriteOptions.parsed`).
         frequency: Whether values are frequencies.
         described: What the metadata say: the name of the response, decimals, widths of codes.
         table: Which one of several linked tables, counted from 0.
@@ -227,6 +227,8 @@ def write_argus(
         known = ", ".join(f"{number} {name}" for number, name in FORMATS.items())
         why = " (7 is for the cell key method, which tacit does not have)" if format == 7 else ""
         raise InputError(f"there is no output format {format}{why}; formats are {known}")
+    if isinstance(options, str):
+        options = WriteOptions.parsed(options)
     solution = release.papers.outcome.solution
     if isinstance(solution, Intervals):
         raise InputError(
