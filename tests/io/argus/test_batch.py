@@ -130,7 +130,7 @@ def test_methods_and_outputs(tmp_path: Path) -> None:
         '<SUPPRESS> CKM(1) "p.txt"|"q.txt"',
         '<WRITETABLE> (1, 3, AS+SE-, "out.txt")',
         '<WRITETABLE> (1,1,,"a,b.csv")',
-        "<SOLVER> CPLEX,\"c:\\lic.ilm\"",
+        '<SOLVER> CPLEX,"c:\\lic.ilm"',
     )
     assert found == [
         Suppress(line=1, method="GH", table=1, parameters=(40, 0)),

@@ -10,7 +10,7 @@ from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.io.argus.apriori import Decision, read_apriori
 from tacit.io.argus.codelists import read_codelist
-from tacit.io.argus.recodings import Recoding, read_recoding
+from tacit.io.argus.recodings import read_recoding
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -33,7 +33,7 @@ def test_wrong_code_lists(tmp_path: Path, text: str, told: str) -> None:
     assert caught.value.line == 2
 
 
-SIZES = Hierarchy.flat([" 2", " 4", " 5", "10", "49", "50", "99", " A"])
+SIZES = Hierarchy.flat([" 2", " 4", " 5", "10", "49", "50", "99"])
 
 
 @pytest.mark.parametrize(
@@ -42,16 +42,16 @@ SIZES = Hierarchy.flat([" 2", " 4", " 5", "10", "49", "50", "99", " A"])
         ("1:1-5", {" 1": [" 2", " 4", " 5"]}),
         ("1: 2,  10 - 50", {" 1": [" 2", "10", "49", "50"]}),
         ("1: - 10\n2: 50 -\n", {" 1": [" 2", " 4", " 5", "10"], " 2": ["50", "99"]}),
-        ("new: A,2\n<CODELIST> x.cdl", {"new": [" 2", " A"]}),
+        ("new: 5,2\n<CODELIST> x.cdl", {"new": [" 2", " 5"]}),
         ('x: "4"\n', {" x": [" 4"]}),
     ],
 )
 def test_codes_are_merged(tmp_path: Path, text: str, expected: dict[str, list[str]]) -> None:
     """Lists and ranges, open ones too, by the numbers that codes are."""
     found = read_recoding(_file(tmp_path, text)).merged(SIZES, 2)
-    assert {code: [each for each in members if each != " A"] for code, members in found.items()} == {
-        code: [each for each in members if each != " A"] for code, members in expected.items()
-    }
+    assert {
+        code: [each for each in members if each != " A"] for code, members in found.items()
+    } == {code: [each for each in members if each != " A"] for code, members in expected.items()}
 
 
 def test_hierarchies_are_folded(tmp_path: Path) -> None:
@@ -80,20 +80,21 @@ def test_wrong_recodings(tmp_path: Path, text: str, line: int | None, told: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
-    [("1: 2\n2: 2\n", "two groups"), ("1: 2\n2: 77\n", "none of the codes"), ("", "")],
+    ("text", "told"), [("1: 2\n2: 2\n", "two groups"), ("1: 2\n2: 77\n", "none of the codes")]
 )
 def test_recodings_that_do_not_fit(tmp_path: Path, text: str, told: str) -> None:
     """Codes are in one group, and occur."""
-    if not text:
-        recoding = read_recoding(_file(tmp_path, "1: 2\n"))
-        with pytest.raises(InputError, match="not merged but folded"):
-            recoding.merged(Hierarchy.from_nested({"A": ["2"]}), 1)
-        return
-    recoding: Recoding = read_recoding(_file(tmp_path, text))
+    recoding = read_recoding(_file(tmp_path, text))
     with pytest.raises(InputError, match=told) as caught:
         recoding.merged(SIZES, 2)
     assert caught.value.line == 2
+
+
+def test_codes_of_hierarchies_are_not_merged(tmp_path: Path) -> None:
+    """They are folded, which the message says."""
+    recoding = read_recoding(_file(tmp_path, "1: 2\n"))
+    with pytest.raises(InputError, match="not merged but folded"):
+        recoding.merged(Hierarchy.from_nested({"A": ["2"]}), 1)
 
 
 def test_decisions_about_cells(tmp_path: Path) -> None:

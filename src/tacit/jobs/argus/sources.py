@@ -368,8 +368,8 @@ class FromTable:
             Given(file, metadata, rows, codes), told_of, source.table, rules.manual
         )
         if recodes:
-            return self._recoded(source, recodes, explanatory, status is not None)
-        extra: list[Rule] = [] if status is None else [status]
+            return self._recoded(source, recodes, explanatory, bool(status))
+        extra: list[Rule] = [*status]
         if rules.requests is not None:
             raise InputError("REQ needs records; a finished table does not say who asked")
         if rules.missing_safe:
