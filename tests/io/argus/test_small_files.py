@@ -41,9 +41,10 @@ SIZES = Hierarchy.flat([" 2", " 4", " 5", "10", "49", "50", "99"])
     [
         ("1:1-5", {" 1": [" 2", " 4", " 5"]}),
         ("1: 2,  10 - 50", {" 1": [" 2", "10", "49", "50"]}),
-        ("1: - 10\n2: 50 -\n", {" 1": [" 2", " 4", " 5", "10"], " 2": ["50", "99"]}),
+        ("1: - 10\n2: 50 -\n", {" 1": [" 2", " 4", " 5", "10"], " 2 (merged)": ["50", "99"]}),
         ("new: 5,2\n<CODELIST> x.cdl", {"new": [" 2", " 5"]}),
         ('x: "4"\n', {" x": [" 4"]}),
+        ("4: 2 - 5\n", {" 4 (merged)": [" 2", " 4", " 5"]}),
     ],
 )
 def test_codes_are_merged(tmp_path: Path, text: str, expected: dict[str, list[str]]) -> None:
@@ -80,7 +81,12 @@ def test_wrong_recodings(tmp_path: Path, text: str, line: int | None, told: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("1: 2\n2: 2\n", "two groups"), ("1: 2\n2: 77\n", "none of the codes")]
+    ("text", "told"),
+    [
+        ("1: 2\n2: 2\n", "two groups"),
+        ("1: 2\n2: 77\n", "none of the codes"),
+        ("1: 2\n4: 5\n", "not merged into it"),
+    ],
 )
 def test_recodings_that_do_not_fit(tmp_path: Path, text: str, told: str) -> None:
     """Codes are in one group, and occur."""

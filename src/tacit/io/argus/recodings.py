@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tacit.errors import HierarchyError, InputError, first_few
+from tacit.errors import InputError, first_few
 from tacit.hierarchy import Hierarchy
 from tacit.io.argus.batch import split_quoted, unquoted
 from tacit.io.argus.hierarchies import aligned
 from tacit.io.argus.paths import read_argus_text
+
+MERGED = " (merged)"
+"""What stands behind a new code that is also the code of one of its members."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,8 @@ class Recoding:
 
     def merged(self, hierarchy: Hierarchy, width: int) -> dict[str, list[str]]:
         """What to merge in a dimension: each new code with its members, see `tacit.recode`.
+
+        A new code that is also the code of a member has `MERGED` behind it.
 
         Args:
             hierarchy: The hierarchy of the dimension.
@@ -95,12 +100,13 @@ class Recoding:
                     f"codes {first_few(twice)} are in two groups; leave them in one", group.line
                 )
             taken |= dict.fromkeys(members, group.code)
-            found.setdefault(aligned(group.code, width), []).extend(members)
-        for code in found:
+            code = aligned(group.code, width)
             if code in codes and code not in taken:
-                raise HierarchyError(
-                    f"the new code {code.strip()} is taken by a code that is not merged into it"
+                raise self._fault(
+                    f"the new code {group.code} is that of a code that is not merged into it",
+                    group.line,
                 )
+            found.setdefault(f"{code}{MERGED}" if code in codes else code, []).extend(members)
         return found
 
     def _fault(self, message: str, line: int) -> InputError:

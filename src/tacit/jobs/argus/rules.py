@@ -19,6 +19,9 @@ from tacit.table import CellStatus, Rule, Table, Verdict
 DEFAULT_MANUAL = 20.0
 """The protection levels of cells that are marked by hand, in percent, where MAN is not given."""
 
+MOST_LISTED = 50
+"""At most so many of the largest contributors are listed for requests; others count as the last."""
+
 INDIVIDUAL = {"P": 2, "NK": 2, "FREQ": 1, "REQ": 1}
 """How many rules of a kind are about contributors; those behind are about holdings."""
 
@@ -49,7 +52,9 @@ class SafetyRules:
     def largest_needed(self) -> int:
         """How many of the largest contributions rules need."""
         needed = [getattr(rule, "largest_needed", 0) for rule in self.rules]
-        return max([2, *needed])
+        # So many contributors may have more than a share, and the next one surely has less.
+        asked = [int(100 / share) + 1 for share in self.requests or () if share > 0]
+        return max([2, *needed, *(min(each, MOST_LISTED) for each in asked)])
 
     def request_rule(self, share: float) -> Request:
         """The request rule for those who count above a share of the total."""

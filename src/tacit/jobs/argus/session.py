@@ -300,17 +300,17 @@ class Session:
         else:
             self._maker = FromMicrodata(data, self._metadata_read, self._folders)
         for table in self._tables:
-            self._make(table)
+            self._make(table, table.spec.line)
 
-    def _make(self, argus: ArgusTable) -> None:
-        """Make a table and judge it, as the first half of a job."""
-        job = self._job(argus)
+    def _make(self, argus: ArgusTable, line: int) -> None:
+        """Make a table and judge it, as the first half of a job; the line is to blame for it."""
+        job = self._job(argus, line)
         with self._listener.reading() as observer:
             table = job_problem(job, observer=observer, report=self._listener.on_records)
         assert isinstance(table, Table)
         assert argus.source is not None
         if argus.source.tolerance is None:
-            table.problem("none").validate()
+            _refuse_wrong_totals(table)
         argus.table = table
         argus.decided = argus.decided_costs = False
         argus.release = None
@@ -325,7 +325,7 @@ class Session:
         )
         self._listener.on_table(argus.number, argus.name, argus.table)
 
-    def _job(self, argus: ArgusTable) -> Job:
+    def _job(self, argus: ArgusTable, line: int) -> Job:
         """The job that makes and judges a table."""
         maker = self._maker
         assert maker is not None
@@ -343,7 +343,7 @@ class Session:
                 raise
 
         data = MadeTable(make, value_name(argus.spec), self._files)
-        top = Section({}, self._batch.path, {(): argus.spec.line})
+        top = Section({}, self._batch.path, {(): line})
         return Job(path=self._batch.path, data=data, top=top)
 
     def _numbered(self, number: int) -> ArgusTable:
@@ -379,7 +379,7 @@ class Session:
             else:
                 assert command.level is not None
                 argus.recodes[variable] = command.level
-            self._make(argus)
+            self._make(argus, command.line)
 
     def _apriori(self, command: Apriori) -> None:
         argus = self._numbered(command.table)
@@ -538,6 +538,18 @@ class _Listening(JobListener):
         """As the listener says."""
         limit = self._job.options.get("time_limit", Options.time_limit)
         return self._listener.searching(float(limit))
+
+
+def _refuse_wrong_totals(table: Table) -> None:
+    """Refuse a table that does not add up, and name its totals."""
+    problem = table.problem("none")
+    bad = np.abs(problem.residual()) > ADDITIVITY_TOLERANCE * problem.scale()
+    if bad.any():
+        totals = np.unique((problem.relations[np.flatnonzero(bad)] < 0).nonzero()[1])
+        raise InputError(
+            f"totals are not the sums of their parts: {problem.name_cells(totals)}; correct them, "
+            "write <READTABLE> 1 to have them computed, or <READTABLE> 2 to take them as they are"
+        )
 
 
 def _keyword(command: AnyCommand) -> str:

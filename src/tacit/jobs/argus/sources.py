@@ -22,16 +22,16 @@ from tacit.io.argus.commands import (
 from tacit.io.argus.metadata import Metadata, Variable
 from tacit.io.argus.microdata import MicrodataFile, request_column
 from tacit.io.argus.paths import Folders
-from tacit.io.argus.recodings import Recoding
+from tacit.io.argus.recodings import MERGED, Recoding
 from tacit.jobs.argus.dimensions import dimension, missing_codes
 from tacit.jobs.argus.rules import JudgedElsewhere, MissingSafe, SafetyRules
 from tacit.methods.recoding.plan import grouped
-from tacit.methods.recoding.run import recode
+from tacit.methods.recoding.run import Overlap, recode
 from tacit.microdata import TabulationReport, tabulate
 from tacit.microdata.sources import FileQuery
 from tacit.microdata.specification import RECORDS
 from tacit.observer import Observer
-from tacit.table import Rule, Table, Weighting
+from tacit.table import Grid, Rule, Table, Weighting
 
 MOST_WITH_EMPTY = 100_000
 """Up to so many combinations of codes, cells that nobody contributes to are cells of the table."""
@@ -130,7 +130,7 @@ class FromMicrodata:
             with self._records.named_in_errors():
                 how = {**arguments, **more, "observer": observer}
                 table = tabulate(self._records.source(), wide, value, **how)
-            return recode(table, merged) if merged else table
+            return recoded(table, merged) if merged else table
 
         extra: list[Rule] = []
         table, asks = self._with_requests(rules, made, report, extra)
@@ -280,6 +280,21 @@ def merging(given: int | Recoding, hierarchy: Hierarchy, width: int) -> Any:
     return given.merged(hierarchy, width)
 
 
+def recoded(table: Table, merged: Mapping[str, Any], overlap: Overlap = "refuse") -> Table:
+    """A table recoded; new codes that are also those of members get their own names back."""
+    found = recode(table, merged, overlap=overlap)
+    (grid,) = found.grids
+    named = {
+        name: Hierarchy(
+            tuple(code.removesuffix(MERGED) for code in hierarchy.codes), hierarchy.parents
+        )
+        if isinstance(merged.get(name), Mapping)
+        else hierarchy
+        for name, hierarchy in grid.dimensions.items()
+    }
+    return found.replace(grids=(Grid(named, grid.keys, grid.cells),))
+
+
 def _size(by: Mapping[str, Hierarchy]) -> int:
     size = 1
     for hierarchy in by.values():
@@ -395,7 +410,7 @@ class FromTable:
             if v.name in recodes
         }
         # Who contributes to several cells is not known, so the worst case counts.
-        merged_table = recode(table, merged, overlap="worst")
+        merged_table = recoded(table, merged, overlap="worst")
         return replace(source, table=merged_table, by=merged_table.dimensions)
 
     def _rows_of_total(self, others: list[str]) -> list[int]:
