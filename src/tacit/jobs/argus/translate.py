@@ -6,6 +6,8 @@ import csv
 import dataclasses
 import io
 import json
+import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -181,8 +183,13 @@ class _Translation(Session):
             others = dict.fromkeys(given[name] for name in _COLUMNS if name in given)
             columns += [quoted_name(name) for name in others if name not in source.by]
             query = f"SELECT {', '.join(columns)} FROM ({maker.records().query})"
-            with replacing(records, confidential=True) as stream, duckdb.connect() as connection:
-                connection.sql(query).write_parquet(stream.name)
+            # DuckDB makes a file of its own, which others could read: in a folder they cannot enter.
+            with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
+                made = Path(folder) / "records.parquet"
+                with duckdb.connect() as connection:
+                    connection.sql(query).write_parquet(str(made))
+                with replacing(records, confidential=True) as stream, open(made, "rb") as content:
+                    shutil.copyfileobj(content, stream)
             return _section("data", {"microdata": records.name, **given})
         cells = target.with_name(f"{target.stem}-table.confidential.csv")
         frame = confidential(source.table.to_frame("dict"))
