@@ -42,16 +42,18 @@ class MicrodataFile:
         self._read_from = path
 
     def __enter__(self) -> Self:
-        try:
-            if _needs_copy(self.path):
-                folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="tacit-"))
-                self._read_from = Path(folder) / "records.txt"
-                self._read_from.write_bytes(_plain(self.path.read_bytes()))
-            if not self.path.stat().st_size:
-                raise InputError("the file is empty; there are no records", path=self.path)
-        except OSError as error:
-            reason = (error.strerror or "unknown reason").lower()
-            raise InputError(f"the file cannot be read: {reason}", path=self.path) from None
+        with ExitStack() as stack:
+            try:
+                if not self.path.stat().st_size:
+                    raise InputError("the file is empty; there are no records", path=self.path)
+                if _needs_copy(self.path):
+                    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="tacit-"))
+                    self._read_from = Path(folder) / "records.txt"
+                    self._read_from.write_bytes(_plain(self.path))
+            except OSError as error:
+                reason = (error.strerror or "unknown reason").lower()
+                raise InputError(f"the file cannot be read: {reason}", path=self.path) from None
+            self._open = stack.pop_all()
         return self
 
     def __exit__(self, *problem: object) -> None:
@@ -189,10 +191,12 @@ def _is_utf8(path: Path) -> bool:
     return True
 
 
-def _plain(content: bytes) -> bytes:
-    content = content.removeprefix(b"\xef\xbb\xbf")
+def _plain(path: Path) -> bytes:
+    content = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     if b"\0" in content:
-        raise InputError("this is not a text file; records are text of fixed width or separated")
+        raise InputError(
+            "this is not a text file; records are text of fixed width or separated", path=path
+        )
     text = decoded(content).rstrip("\x1a")
     text = text.replace(NO_SEPARATOR, " ").replace("\r\r\n", "\n").replace("\r\n", "\n")
     lines = text.replace("\r", "\n").split("\n")

@@ -183,7 +183,7 @@ class _Translation(Session):
             others = dict.fromkeys(given[name] for name in _COLUMNS if name in given)
             columns += [quoted_name(name) for name in others if name not in source.by]
             query = f"SELECT {', '.join(columns)} FROM ({maker.records().query})"
-            # DuckDB makes a file of its own, which others could read: in a folder they cannot enter.
+            # DuckDB makes a file that others could read: in a folder that they cannot enter.
             with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
                 made = Path(folder) / "records.parquet"
                 with duckdb.connect() as connection:
