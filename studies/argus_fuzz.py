@@ -67,7 +67,7 @@ def _tabulated(path: Path, metadata: str) -> object:
     described.write_text(metadata)
     found = read_metadata(described, tabular=False)
     with MicrodataFile(path, found) as records:
-        return records.codes(found.variables["act"])
+        return records.codes([found.variables["act"]])
 
 
 def _tab(path: Path) -> object:

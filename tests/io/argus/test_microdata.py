@@ -25,7 +25,8 @@ def _tabulated(folder: Path, content: bytes, metadata: str) -> tacit.Table:
     (folder / "data.asc").write_bytes(content)
     described = read_metadata(folder / "data.rda", tabular=False)
     with MicrodataFile(folder / "data.asc", described) as records:
-        assert records.codes(described.variables["région"]) == (" 2", "é1")
+        found = records.codes([described.variables["région"]])
+        assert found == {"région": (" 2", "é1")}
         return tacit.tabulate(
             records.source(), {"région": None}, "turnover", holding="firm", request="ask"
         )

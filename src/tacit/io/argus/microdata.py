@@ -17,8 +17,9 @@ from typing import Self
 from tacit.errors import InputError
 from tacit.io.argus.metadata import Metadata, Variable
 from tacit.io.argus.paths import decoded
-from tacit.microdata import occurring_codes
 from tacit.microdata.csv_files import NO_SEPARATOR
+from tacit.microdata.duck_errors import plain_errors
+from tacit.microdata.duck_watch import WatchedConnection
 from tacit.microdata.file_names import for_duckdb
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.sources import FileQuery
@@ -72,10 +73,28 @@ class MicrodataFile:
         query = f"SELECT {', '.join(chosen)} FROM {self._lines()}"
         return FileQuery(query, (str(self._read_from),))
 
-    def codes(self, variable: Variable, observer: Observer | None = None) -> tuple[str, ...]:
-        """The codes of a variable that occur."""
-        with self.named_in_errors():
-            return occurring_codes(self.source(), variable.name, observer=observer)
+    def codes(
+        self, variables: Sequence[Variable], observer: Observer | None = None
+    ) -> dict[str, tuple[str, ...]]:
+        """The codes of variables that occur, by name; the records are read once."""
+        names = [variable.name for variable in variables]
+        if not names:
+            return {}
+        source = self.source()
+        columns = ", ".join(map(quoted_name, names))
+        lists = ", ".join(f"list(DISTINCT {quoted_name(name)})" for name in names)
+        # Combinations first: there are fewer than records.
+        query = (
+            f"WITH found AS MATERIALIZED (SELECT DISTINCT {columns} FROM ({source.query})) "
+            f"SELECT {lists} FROM found"
+        )
+        with (
+            self.named_in_errors(),
+            plain_errors(source.files),
+            WatchedConnection(observer or Observer()) as duck,
+        ):
+            ((*found,),) = duck.execute(query).fetchall()
+        return {name: tuple(sorted(codes or ())) for name, codes in zip(names, found, strict=True)}
 
     @contextmanager
     def named_in_errors(self) -> Iterator[None]:
@@ -115,7 +134,14 @@ class MicrodataFile:
         known = len(self.metadata.variables)
         with open(self._read_from, "rb") as stream:
             first = decoded(stream.readline(1 << 20)).rstrip("\r\n")
-        row = next(csv.reader([first], delimiter=separator), [])
+        try:
+            row = next(csv.reader([first], delimiter=separator), [])
+        except csv.Error:
+            raise InputError(
+                "the line cannot be divided into entries; correct its quotation marks",
+                path=self.path,
+                line=1,
+            ) from None
         if len(row) < known or any(entry.strip() for entry in row[known:]):
             raise InputError(
                 f"there are {len(row)} entries, but the metadata describe {known} variables "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from tacit.errors import HierarchyError, InputError, TacitError
 from tacit.hierarchy import Hierarchy
@@ -16,7 +16,7 @@ def dimension(
     variable: Variable,
     metadata: Metadata,
     folders: Folders,
-    occurring: Callable[[], Iterable[str]],
+    occurring: Iterable[str],
     width: int | None = None,
 ) -> Hierarchy:
     """The hierarchy of a variable.
@@ -25,7 +25,7 @@ def dimension(
         variable: The variable.
         metadata: Where it is described.
         folders: Where files are.
-        occurring: The codes that occur, asked for only where they are needed.
+        occurring: The codes that occur; not needed where there is a file.
         width: How wide its codes are, where the variable does not say.
 
     Raises:
@@ -42,8 +42,8 @@ def dimension(
                 file, variable.lead, variable.total, width=wide, missing=variable.missing
             )
         if variable.levels:
-            return by_levels(occurring(), variable.levels, variable.total, missing=variable.missing)
-        return flat(occurring(), variable.total, width=wide, missing=variable.missing)
+            return by_levels(occurring, variable.levels, variable.total, missing=variable.missing)
+        return flat(occurring, variable.total, width=wide, missing=variable.missing)
     except InputError:
         raise
     except HierarchyError as error:

@@ -104,7 +104,7 @@ class FromMicrodata:
     ) -> Source:
         """Tabulate the records."""
         explanatory = [find(self._metadata, name, "explanatory") for name in spec.explanatory]
-        by = {v.name: self._hierarchy(v, observer) for v in explanatory}
+        by = self._dimensions(explanatory, observer)
         merged = {
             v.name: merging(recodes[v.name], by[v.name], v.width or 0)
             for v in explanatory
@@ -199,15 +199,17 @@ class FromMicrodata:
                 return Weighting(np.abs(of_cost.shadow), spec.power)
         return plain_weights(spec, "weighted_count" if rules.weighted else "count")
 
-    def _hierarchy(self, variable: Variable, observer: Observer | None) -> Hierarchy:
-        if variable.name not in self._hierarchies:
-            self._hierarchies[variable.name] = dimension(
-                variable,
-                self._metadata,
-                self._folders,
-                lambda: self._records.codes(variable, observer),
+    def _dimensions(
+        self, explanatory: list[Variable], observer: Observer | None
+    ) -> dict[str, Hierarchy]:
+        """The hierarchies of variables; codes that occur are looked up for all at once."""
+        new = [v for v in explanatory if v.name not in self._hierarchies]
+        occurring = self._records.codes([v for v in new if v.hierarchy is None], observer)
+        for v in new:
+            self._hierarchies[v.name] = dimension(
+                v, self._metadata, self._folders, occurring.get(v.name, ())
             )
-        return self._hierarchies[variable.name]
+        return {v.name: self._hierarchies[v.name] for v in explanatory}
 
     def _shadow(self, spec: SpecifyTable, response: Variable | None) -> Variable | None:
         if spec.shadow is None:
@@ -431,7 +433,7 @@ class FromTable:
         return found
 
     def _finest_width(self, variable: Variable, occurring: set[str]) -> int:
-        hierarchy = dimension(variable, self._metadata, self._folders, list, 0)
+        hierarchy = dimension(variable, self._metadata, self._folders, (), 0)
         finest = {code.strip() for code in hierarchy.leaves} & occurring
         return max((len(code) for code in finest), default=0)
 
@@ -443,7 +445,7 @@ class FromTable:
         occurring = [
             text.rjust(wide) for text in dict.fromkeys(texts) if text and text != variable.total
         ]
-        hierarchy = dimension(variable, self._metadata, self._folders, lambda: occurring, width)
+        hierarchy = dimension(variable, self._metadata, self._folders, occurring, width)
         known = {code.strip(): code for code in reversed(hierarchy.codes)}
         known[""] = hierarchy.total
         for row, text in zip(rows, texts, strict=True):
