@@ -91,6 +91,7 @@ __all__ = [
     "report",
     "round",
     "rules",
+    "run_argus",
     "sensitive_sums",
     "singleton_respondents",
     "suggest_recodes",
@@ -174,6 +175,7 @@ _HOMES = {
     "read_solution": "tacit.io.solutions",
     "recode": "tacit.methods.recoding.run",
     "round": "tacit.methods.rounding.run",
+    "run_argus": "tacit.jobs.argus",
     "sensitive_sums": "tacit.rules.sums",
     "singleton_respondents": "tacit.attack.knowledge",
     "suggest_recodes": "tacit.methods.recoding.suggest",
@@ -219,6 +221,7 @@ if TYPE_CHECKING:
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.solutions import read_solution
+    from tacit.jobs.argus import run_argus
     from tacit.methods.adjust.options import AdjustOptions
     from tacit.methods.adjust.run import adjust
     from tacit.methods.combined.options import CombinedOptions

@@ -87,7 +87,7 @@ def read_batch(path: str | Path) -> BatchFile:
 
 
 _COMMAND = re.compile(r"<\s*([A-Za-z]+)\s*>\s*(.*)", re.S)
-_COMMENT = re.compile(r"\s//")
+_COMMENT = re.compile(r"(?:^|\s)//")
 
 
 def _command(text: str, line: int) -> AnyCommand:

@@ -100,7 +100,7 @@ def by_levels(
     """A hierarchy from codes whose first characters are the codes above them.
 
     Args:
-        codes: The finest codes, each as wide as all levels together.
+        codes: The codes; those above finest ones need not be among them.
         levels: How many characters each level adds.
         total: The code of the total.
         missing: Codes that stand for missing values.
@@ -114,7 +114,7 @@ def by_levels(
     above: dict[str, str] = {}
     for code in sorted(code for code in codes if code not in lost):
         up = total
-        for end in ends:
+        for end in [*(end for end in ends if end < len(code)), len(code)]:
             part = code[:end]
             above.setdefault(part, up)
             up = part

@@ -13,14 +13,12 @@ from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.io.argus.apriori import AprioriFile, Decision
 from tacit.io.argus.metadata import Metadata
+from tacit.io.argus.statuses import SUPPRESSED
 from tacit.io.argus.tables import TabFile
 from tacit.table import CellStatus, Table, Verdict, Weighting
 
 MANUAL = "manual"
 """The reason of cells that are sensitive by hand."""
-
-BY_HAND = "secondary by hand"
-"""The reason of cells that are suppressed by hand although they are not sensitive."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,8 +73,8 @@ class Given:
     codes: Mapping[str, Sequence[str]]
 
 
-def given_statuses(given: Given, told_of: Integers, table: Table, manual: float) -> Decided | None:
-    """What a finished table says of its cells; None where it has no statuses.
+def given_statuses(given: Given, told_of: Integers, table: Table, manual: float) -> list[Decided]:
+    """What a finished table says of its cells; nothing where it has no statuses.
 
     Args:
         given: The rows.
@@ -87,7 +85,7 @@ def given_statuses(given: Given, told_of: Integers, table: Table, manual: float)
     metadata = given.metadata
     column = metadata.the_one(lambda v: v.is_status)
     if column is None:
-        return None
+        return []
     words = {
         metadata.safe.upper(): CellStatus.SAFE,
         metadata.unsafe.upper(): CellStatus.SENSITIVE,
@@ -99,6 +97,7 @@ def given_statuses(given: Given, told_of: Integers, table: Table, manual: float)
     cells = find_cells(table, {n: [c[row] for row in told_of] for n, c in given.codes.items()})
     sensitive: list[tuple[int, float, float]] = []
     others: list[tuple[int, str]] = []
+    suppressed: list[int] = []
     levels = [
         metadata.the_one(lambda v: v.is_lower_level),
         metadata.the_one(lambda v: v.is_upper_level),
@@ -122,16 +121,28 @@ def given_statuses(given: Given, told_of: Integers, table: Table, manual: float)
             ]
             sensitive.append((cell, *asked))
         elif status is CellStatus.SECONDARY:
-            sensitive.append((cell, 0.0, 0.0))
+            suppressed.append(cell)
         elif status is CellStatus.PUBLISH or (
             status is CellStatus.EMPTY and table.value[cell] == 0
         ):
             others.append((cell, status.value))
-    return _decided(sensitive, others)
+    return _decided(sensitive, others, suppressed)
 
 
 def _decided(
-    sensitive: Sequence[tuple[int, float, float]], others: Sequence[tuple[int, str]]
+    sensitive: Sequence[tuple[int, float, float]],
+    others: Sequence[tuple[int, str]],
+    suppressed: Sequence[int],
+) -> list[Decided]:
+    """Decisions as rules; cells to be suppressed get the least levels, so that they are."""
+    found = [_rule(sensitive, others, MANUAL)]
+    if suppressed:
+        found.append(_rule([(cell, 0.0, 0.0) for cell in suppressed], (), SUPPRESSED))
+    return found
+
+
+def _rule(
+    sensitive: Sequence[tuple[int, float, float]], others: Sequence[tuple[int, str]], reason: str
 ) -> Decided:
     listed = np.array([[lower, upper] for _, lower, upper in sensitive]).reshape(-1, 2)
     return Decided(
@@ -140,6 +151,7 @@ def _decided(
         upper=listed[:, 1],
         others=np.array([cell for cell, _ in others], np.int64),
         status=[status for _, status in others],
+        reason=reason,
     )
 
 
@@ -250,21 +262,22 @@ class _State:
 
     def result(self) -> Table:
         table = self._table
-        hidden = [c for c, status in self._by_hand.items() if status is CellStatus.SENSITIVE]
-        shares = {
-            cell: 0.0 if cell in self._suppressed else self._manual / 100 * abs(table.value[cell])
-            for cell in hidden
-        }
-        rule = _decided(
+        hidden = [
+            cell
+            for cell, status in self._by_hand.items()
+            if status is CellStatus.SENSITIVE and cell not in self._suppressed
+        ]
+        shares = {cell: self._manual / 100 * abs(float(table.value[cell])) for cell in hidden}
+        rules = _decided(
             [(cell, *self._levels.get(cell, (share, share))) for cell, share in shares.items()],
             [
                 (cell, status.value)
                 for cell, status in self._by_hand.items()
                 if status is not CellStatus.SENSITIVE
             ],
+            sorted(self._suppressed),
         )
-        # What was sensitive and is decided to be safe must not stay sensitive.
-        judged = table.apply(rule, weight=self._weight)
+        judged = table.apply(*rules, weight=self._weight)
         level = {
             name: np.full(table.cell_count, np.nan) if column is None else column.copy()
             for name, column in (

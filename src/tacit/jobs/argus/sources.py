@@ -28,6 +28,7 @@ from tacit.jobs.argus.rules import JudgedElsewhere, MissingSafe, SafetyRules
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, tabulate
+from tacit.microdata.sources import FileQuery
 from tacit.microdata.specification import RECORDS
 from tacit.observer import Observer
 from tacit.table import Rule, Table, Weighting
@@ -49,6 +50,9 @@ class Source:
         missing: For each dimension the codes that stand for missing values.
         widths: How wide the finest codes of each dimension are.
         tolerance: How exactly it must add up; None for the default.
+        by: The hierarchies before recoding.
+        merged: What is recoded, see `tacit.recode`.
+        arguments: How records are tabulated; none where the table was read as it is.
     """
 
     table: Table
@@ -57,6 +61,9 @@ class Source:
     missing: Mapping[str, list[str]] = field(default_factory=dict)
     widths: Mapping[str, int] = field(default_factory=dict)
     tolerance: float | None = None
+    by: Mapping[str, Hierarchy] = field(default_factory=dict)
+    merged: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Maker(Protocol):
@@ -103,15 +110,13 @@ class FromMicrodata:
             for v in explanatory
             if v.name in recodes
         }
-        for name, given in merged.items():
-            # New codes as totals of their own, so that everybody counts once.
-            by[name] = grouped(by[name], given)
+        # New codes as totals of their own, so that everybody counts once.
+        wide = by | {name: grouped(by[name], given) for name, given in merged.items()}
         response = None if spec.response is None else find(self._metadata, spec.response, "numeric")
         shadow = self._shadow(spec, response)
         arguments: dict[str, Any] = {
             "top": rules.largest_needed,
-            "keep_empty": _size(by) <= MOST_WITH_EMPTY,
-            "observer": observer,
+            "keep_empty": _size(wide) <= MOST_WITH_EMPTY,
         }
         if shadow is not None:
             arguments["shadow"] = shadow.name
@@ -123,11 +128,14 @@ class FromMicrodata:
         def made(**more: Any) -> Table:
             value = None if response is None else response.name
             with self._records.named_in_errors():
-                table = tabulate(self._records.source(), by, value, **{**arguments, **more})
+                how = {**arguments, **more, "observer": observer}
+                table = tabulate(self._records.source(), wide, value, **how)
             return recode(table, merged) if merged else table
 
         extra: list[Rule] = []
-        table = self._with_requests(rules, made, report, extra)
+        table, asks = self._with_requests(rules, made, report, extra)
+        if asks is not None:
+            arguments["request"] = asks
         missing = {v.name: missing_codes(v, table.dimensions[v.name]) for v in explanatory}
         if rules.missing_safe:
             extra.append(MissingSafe(missing))
@@ -137,7 +145,14 @@ class FromMicrodata:
             weights=self._weights(spec, response, shadow, rules, made),
             missing=missing,
             widths={v.name: v.width or 0 for v in explanatory},
+            by=by,
+            merged=merged,
+            arguments={"value": None if response is None else response.name, **arguments},
         )
+
+    def records(self) -> FileQuery:
+        """The records as a source for `tacit.tabulate`."""
+        return self._records.source()
 
     def _with_requests(
         self,
@@ -145,17 +160,17 @@ class FromMicrodata:
         made: Callable[..., Table],
         report: Report | None,
         extra: list[Rule],
-    ) -> Table:
-        """The table, and the rules about requests."""
+    ) -> tuple[Table, str | None]:
+        """The table and the column with requests that it is tabulated with; adds the rules."""
         if rules.requests is None:
-            return made(report=report)
+            return made(report=report), None
         name = self._the_one("request", lambda v: bool(v.requests), "REQ")
         codes = self._metadata.variables[name].requests
         first, second = rules.requests
         if len(codes) == 1 or first == second:
             table = made(report=report, request=name)
             extra.append(rules.request_rule(first))
-            return table
+            return table, name
         variable = self._metadata.variables[name]
         shares = dict(zip(codes, rules.requests, strict=True))
         tables = [made(report=report, request=request_column(variable, codes[0]))]
@@ -164,7 +179,7 @@ class FromMicrodata:
             JudgedElsewhere(rules.request_rule(share), table)
             for share, table in zip(shares.values(), tables, strict=True)
         ]
-        return tables[0]
+        return tables[0], None
 
     def _weights(
         self,
@@ -346,14 +361,15 @@ class FromTable:
             missing={v.name: missing_codes(v, by[v.name], widths[v.name]) for v in explanatory},
             widths=widths,
             tolerance=1.0 if self._totals == 2 else None,
+            by=by,
         )
         told_of = np.arange(len(rows)) if self._keep_status or self._totals != 1 else kept
         status = given_statuses(
             Given(file, metadata, rows, codes), told_of, source.table, rules.manual
         )
         if recodes:
-            return self._recoded(source, recodes, explanatory, status is not None)
-        extra: list[Rule] = [] if status is None else [status]
+            return self._recoded(source, recodes, explanatory, bool(status))
+        extra: list[Rule] = [*status]
         if rules.requests is not None:
             raise InputError("REQ needs records; a finished table does not say who asked")
         if rules.missing_safe:
@@ -379,7 +395,8 @@ class FromTable:
             if v.name in recodes
         }
         # Who contributes to several cells is not known, so the worst case counts.
-        return replace(source, table=recode(table, merged, overlap="worst"))
+        merged_table = recode(table, merged, overlap="worst")
+        return replace(source, table=merged_table, by=merged_table.dimensions)
 
     def _rows_of_total(self, others: list[str]) -> list[int]:
         """The rows of a table over some of the dimensions: those with the total in all others."""
@@ -406,8 +423,10 @@ class FromTable:
     def _codes(
         self, variable: Variable, texts: list[str], width: int, rows: list[int]
     ) -> tuple[Hierarchy, list[str]]:
+        # What stands in front counts where the codes tell their levels.
+        wide = 0 if variable.levels else width
         occurring = [
-            text.rjust(width) for text in dict.fromkeys(texts) if text and text != variable.total
+            text.rjust(wide) for text in dict.fromkeys(texts) if text and text != variable.total
         ]
         hierarchy = dimension(variable, self._metadata, self._folders, lambda: occurring, width)
         known = {code.strip(): code for code in reversed(hierarchy.codes)}
