@@ -185,6 +185,21 @@ def test_statistics_have_flags(tmp_path: Path) -> None:
     assert '" 4",1," 1",2,1084.00,2,F,76.29,23.71' in lines
 
 
+def test_shares_are_those_of_holdings(tmp_path: Path) -> None:
+    """Where only a rule for holdings struck, the shares are of their contributions."""
+    table = small_table()
+    assert table.top is not None
+    assert table.count is not None
+    largest = np.where(table.count[:, None] > 2, [[0.9, 0.05]], np.nan) * table.value[:, None]
+    held = table.replace(holding_top=np.where(np.isnan(largest), table.top, largest))
+    held = held.replace(holding_count=table.count)
+    rules = tacit.Dominance(1, 99), tacit.Dominance(1, 85, holding=True)
+    judged = held.apply(*rules)
+    lines = _lines(released(judged, range(1, table.cell_count)), tmp_path / "out.txt", 4)
+    assert "10, 1,x,4,B,90.00,5.00" in lines
+    assert " 2, 2,x,1,B,100.00," in lines
+
+
 def _judged(*rules: Any) -> tacit.Release:
     """The small table with all its sensitive cells and their neighbours suppressed."""
     table = small_table().apply(*rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -65,13 +66,18 @@ def test_unknown_options_are_refused(text: str) -> None:
         WriteOptions.parsed(text)
 
 
+@pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("letters", LETTERS)
 def test_every_letter_has_an_effect_or_is_answered(
-    format: int, letters: str, tmp_path: Path
+    format: int, letters: str, changed: bool, tmp_path: Path
 ) -> None:
     """Whatever an option does not change is said, with a reason."""
-    release = small_release()
+    release = rounded_release() if changed else small_release()
+    effects = EFFECTS[format]
+    if changed:
+        effects = effects - {"AR"} - ({"AS"} if format == 4 else set())
+        effects |= {"AO", "AD"} if format < 4 else set()
     said: list[str] = []
     plain = _written(release, tmp_path / "plain", format, "")
     options = WriteOptions.parsed(f"{letters}+")
@@ -86,13 +92,25 @@ def test_every_letter_has_an_effect_or_is_answered(
         # Blanks around codes cannot do without quotes; other codes can.
         assert found == plain
         assert said == []
-    elif letters in EFFECTS[format]:
+    elif letters in effects:
         assert found != plain
         assert said == []
     else:
         assert found == plain
         assert len(said) == 1
         assert said[0].startswith(f"{letters}+ has no effect in format {format} ({FORMATS[format]}")
+
+
+def test_the_page_names_every_option_with_its_formats() -> None:
+    """Each letter has a row, which ends with the formats in which it makes a difference."""
+    page = (Path(__file__).parents[3] / "docs" / "tau-argus-output.md").read_text()
+    rows = re.findall(r"(?m)^\| ([A-Z]{2}) \| .* \| ([1-6 ]+|none) \|$", page)
+    changed = {number: {"AO", "AD"} if number < 4 else set() for number in FORMATS}
+    expected = {
+        letters: [str(f) for f in FORMATS if letters in EFFECTS[f] | changed[f]] or ["none"]
+        for letters in LETTERS
+    }
+    assert {letters: formats.split() for letters, formats in rows} == expected
 
 
 def test_quotes_of_intermediate_files(tmp_path: Path) -> None:

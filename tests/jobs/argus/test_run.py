@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,14 @@ def test_another_variable_as_cost_and_as_shadow(office: Office) -> None:
     assert shadowed.shadow is not None
     assert shadowed.shadow[0] == table.weight[0]
     assert not np.array_equal(shadowed.is_sensitive, table.is_sensitive)
+
+
+def test_costs_of_tables_that_count(office: Office) -> None:
+    """Records may cost what another variable says."""
+    office.run(tables='"region""size"|<freq>||"staff"', rules="FREQ(9,30)")
+    table = office.heard.tables[1]
+    assert table.weight is not None
+    assert table.weight[0] == sum(record.staff for record in office.records)
 
 
 def test_tables_that_count(office: Office) -> None:
@@ -259,6 +268,22 @@ def test_a_time_limit_takes_the_place_of_minutes(
     office.run("<SUPPRESS> OPT(1,3)")
     tacit.run_argus(office.batch("<SUPPRESS> OPT(1,0.05)"), listener=Heard())
     assert limits == [2.0, 3.0]
+
+
+def test_minutes_for_parts_are_stretched_until_something_is_safe(office: Office) -> None:
+    """MOD has minutes for each subtable, OPT for the table: only that may end without a pattern."""
+    for method, stretched in (("MOD", True), ("OPT", False)):
+        heard = Heard()
+        batch = office.batch(f"<SUPPRESS> {method}(1,0.0000001)", rules="P(60,2)|FREQ(9,20)")
+        with contextlib.suppress(tacit.NoReleaseError):
+            tacit.run_argus(batch, listener=heard)
+        assert any("the search goes on" in note for note in heard.notes) == stretched
+
+
+def test_companions_of_outputs_do_not_replace_inputs(office: Office) -> None:
+    """Format 5 writes metadata beside the table, which must not be those that are read."""
+    with pytest.raises(InputError, match=r"firms\.rda is read by this batch file"):
+        office.run("<SUPPRESS> OPT(1,1)", '<WRITETABLE> (1,5,,"firms.tab")')
 
 
 def _noted(heard: Heard, limit: float, limits: list[float]) -> object:

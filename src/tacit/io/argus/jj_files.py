@@ -19,7 +19,7 @@ from tacit.io.argus.sheet import Sheet, write_lines
 from tacit.io.jj import write_jj
 from tacit.outcome import Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.release.marks import plain_number
+from tacit.release.marks import plain_number, settled
 from tacit.release.release import WorkingPapers
 from tacit.table.grid import Grid, Relations
 
@@ -84,7 +84,8 @@ def _problem(sheet: Sheet, papers: WorkingPapers) -> tuple[Problem, Booleans, In
     is_there = cell >= 0
     relations, rhs = _relations(sheet, whole)
     highest = UPPER_FACTOR * float(np.abs(whole.value).max(initial=0.0))
-    value = sheet.of_cells(whole.value)
+    # Without what adding up leaves in the last digits.
+    value = settled(sheet.of_cells(whole.value))
     upper = np.where(is_there, whole.upper[cell], np.inf)
     lower = np.where(is_there, whole.lower[cell], 0.0)
     level = np.zeros((3, whole.cell_count))
@@ -101,8 +102,8 @@ def _problem(sheet: Sheet, papers: WorkingPapers) -> tuple[Problem, Booleans, In
     weight = whole_costs(np.where(is_there, whole.weight[cell], 1.0))
     problem = Problem(
         value=value,
-        lower=np.where(np.isinf(lower), below, lower),
-        upper=np.where(np.isinf(upper), unbounded, upper),
+        lower=np.where(np.isinf(lower), settled(below), lower),
+        upper=np.where(np.isinf(upper), settled(unbounded), upper),
         weight=weight,
         relations=relations,
         rhs=rhs,

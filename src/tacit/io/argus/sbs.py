@@ -6,7 +6,8 @@
 The flag says why a cell is not published: A too few contributors; B (first) dominance rule,
 request, zero or by hand; C second dominance rule; F p% rule; D to protect others. V is
 published, `-` empty. Of cells under a dominance or p% rule follow the shares of the largest and
-the second largest contribution in percent, where the table knows them. That makes every such
+the second largest contribution in percent, where the table knows them; of holdings, where the
+rule is for holdings. That makes every such
 file confidential, even where values of suppressed cells are left out (without AS+).
 """
 
@@ -22,9 +23,10 @@ from tacit.io.argus.code_value import true_digits
 from tacit.io.argus.sheet import EMPTY, Described, Sheet, quoted, write_lines
 from tacit.io.argus.statuses import Cause, causes, flags, statuses
 from tacit.outcome import Values
-from tacit.problem import Booleans
+from tacit.problem import Booleans, Floats
 from tacit.release.marks import number_texts
 from tacit.release.release import WorkingPapers
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from tacit.io.argus.written import WriteOptions
@@ -98,7 +100,7 @@ def _frequencies(sheet: Sheet, papers: WorkingPapers, *, frequency: bool) -> lis
 def _shares(sheet: Sheet, papers: WorkingPapers, concentrated: Booleans) -> dict[str, list[str]]:
     """The shares of the two largest contributions; no columns where they are not known."""
     table = papers.table
-    top = None if table is None else table.top if table.top is not None else table.holding_top
+    top = None if table is None else _largest(table)
     if table is None or top is None:
         return {}
     total = np.abs(table.value if table.shadow is None else table.shadow)
@@ -113,6 +115,19 @@ def _shares(sheet: Sheet, papers: WorkingPapers, concentrated: Booleans) -> dict
         shown = [text if tell else "" for text, tell in zip(texts, told.tolist(), strict=True)]
         found[name] = _of_lines(sheet, shown, "")
     return found
+
+
+def _largest(table: Table) -> Floats | None:
+    """The two largest contributions of each cell: of holdings, where only rules for them struck."""
+    if table.top is None or table.holding_top is None:
+        found = table.holding_top if table.top is None else table.top
+        return None if found is None else found[:, :2]
+    struck = {False: np.zeros(table.cell_count, bool), True: np.zeros(table.cell_count, bool)}
+    for verdict in table.verdicts:
+        struck[bool(getattr(verdict.rule, "holding", False))][verdict.cells] = True
+    held = struck[True] & ~struck[False]
+    width = min(2, table.top.shape[1], table.holding_top.shape[1])
+    return np.where(held[:, None], table.holding_top[:, :width], table.top[:, :width])
 
 
 def _of_lines(sheet: Sheet, cells: list[str], absent: str) -> list[str]:

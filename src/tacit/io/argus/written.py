@@ -78,6 +78,12 @@ _WHY_NOT = {
     "AC": "cell keys belong to the cell key method, which did not make this table",
 }
 
+_WHY_NOT_CHANGED = {
+    "AR": "an audit of values that were changed finds no ends of intervals",
+    "AS": "values were changed, and are written as they are published; true ones are in format 3",
+}
+"""The same where values were changed, by rounding or adjustment."""
+
 _OPTION = re.compile(r"([A-Za-z]{2})([+-])")
 _NUMBERS = {
     "0": {},
@@ -182,8 +188,8 @@ class WriteOptions:
             why = None if letters in _USED[format] else _WHY_NOT.get(letters)
             if why is None and letters in ("AO", "AD") and not changed:
                 why = "values are published as they are"
-            if why is None and letters == "AR" and changed:
-                why = "nothing can be deduced exactly from values that were changed"
+            if why is None and changed and letters in ("AR", "AS") and format >= 4:
+                why = _WHY_NOT_CHANGED[letters]
             if why is not None:
                 said.append(
                     f"{letters}+ has no effect in format {format} ({FORMATS[format]}): {why}"

@@ -27,6 +27,7 @@ class Treatment:
         insiders: Which contributors attack; None for the default.
         known_percent: Within how many percent attackers know each cell, if they do.
         unit_weights: Whether all cells cost the same.
+        limits_parts: Whether tau-ARGUS limits the time for parts of a table only, or not at all.
     """
 
     method: str
@@ -34,6 +35,7 @@ class Treatment:
     insiders: Choice | None = None
     known_percent: float | None = None
     unit_weights: bool = False
+    limits_parts: bool = False
 
     def prepared(self, table: Table) -> Table:
         """A table with what attackers know, and with other weights where these are asked for.
@@ -108,6 +110,7 @@ def _modular(command: Suppress, tell: Tell) -> Treatment:
         method="suppress",
         options=_minutes(command, 0),
         insiders=_insiders(_flags(command, 1, 2, 3)),
+        limits_parts=True,
     )
 
 
@@ -120,15 +123,16 @@ def _hypercube(command: Suppress, tell: Tell) -> Treatment:
         options={"algorithm": "hypercube"},
         insiders=_insiders(_flags(command, 2)),
         known_percent=percent or None,
+        limits_parts=True,
     )
 
 
 def _network(_command: Suppress, _tell: Tell) -> Treatment:
-    return Treatment(method="suppress")
+    return Treatment(method="suppress", limits_parts=True)
 
 
 def _adjustment(_command: Suppress, _tell: Tell) -> Treatment:
-    return Treatment(method="adjust")
+    return Treatment(method="adjust", limits_parts=True)
 
 
 def _rounding(command: Suppress, _tell: Tell) -> Treatment:

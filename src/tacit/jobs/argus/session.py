@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -53,8 +53,9 @@ from tacit.jobs.sections import Section
 from tacit.microdata import MicrodataError, TabulationReport
 from tacit.observer import Observer
 from tacit.options import Options
+from tacit.outcome import StopReason
 from tacit.problem import ADDITIVITY_TOLERANCE
-from tacit.release import Release
+from tacit.release import NoReleaseError, Release
 from tacit.report.argus import write_argus_report
 from tacit.table import Table
 from tacit.version import __version__
@@ -236,9 +237,13 @@ class Session:
     def _target(self, command: Logbook | VersionInfo | WriteTable) -> Path:
         """Where to write what a command writes."""
         target = self._folders.target(command.file, path=self._batch.path, line=command.line)
-        if target.resolve() in self._inputs:
-            raise InputError(f"{target.name} is read by this batch file; write to another name")
+        self._refuse_inputs([target])
         return target
+
+    def _refuse_inputs(self, targets: Iterable[Path]) -> None:
+        for target in targets:
+            if target.resolve() in self._inputs:
+                raise InputError(f"{target.name} is read by this batch file; write to another name")
 
     def _keep_log(self, target: Path) -> None:
         self._log = LogFile(target)
@@ -451,11 +456,7 @@ class Session:
         )
         known = [each.source.tolerance for each in chosen if each.source is not None]
         tolerances = [each for each in known if each is not None]
-        release = run_job(
-            job,
-            listener=_Listening(self._listener, job),
-            tolerance=max(tolerances, default=ADDITIVITY_TOLERANCE),
-        )
+        release = self._searched(job, how, max(tolerances, default=ADDITIVITY_TOLERANCE))
         told = ", ".join(str(each.number) for each in chosen)
         hidden = int(np.count_nonzero(release.published.is_hidden))
         self._record(
@@ -463,10 +464,34 @@ class Session:
         )
         return release
 
+    def _searched(self, job: Job, how: Treatment, tolerance: float) -> Release:
+        """The release of a job; with more time if needed, where minutes are for parts of a table."""
+        limit = float(job.options.get("time_limit", Options.time_limit))
+        last = MOST_ATTEMPTS if how.limits_parts and self._time_limit is None else 1
+        for attempt in range(1, last + 1):
+            try:
+                return run_job(
+                    job,
+                    listener=_Listening(self._listener, job),
+                    tolerance=tolerance,
+                    time_limit=limit,
+                )
+            except NoReleaseError as error:
+                found_nothing = error.outcome.stopped_by is StopReason.TIME and error.audit is None
+                if attempt == last or not found_nothing:
+                    raise
+            limit *= MORE_TIME
+            self._note(
+                f"nothing safe was found in time; the search goes on for {limit:g} seconds, as "
+                "minutes are for parts of a table in tau-ARGUS"
+            )
+        raise AssertionError("the last attempt returns or raises")
+
     def _write(self, command: WriteTable) -> None:
         argus = self._numbered(command.table)
         options = WriteOptions.parsed(command.options)
         target = self._target(command)
+        self._refuse_inputs(target.with_suffix(ending) for ending in _BESIDE[command.format])
         if argus.release is None:
             argus.release, argus.place = self._as_it_is(argus, command), 0
         described = self._described(argus)
@@ -525,6 +550,14 @@ class Session:
 
 
 _ABOUT_INPUT = (InputError, ProblemError, TableError, HierarchyError, MicrodataError)
+
+
+_BESIDE = {5: (".rda",), 6: (".frq",), **dict.fromkeys((1, 2, 3, 4, 7), ())}
+"""Endings of the files that formats write beside the one that is named."""
+
+MORE_TIME = 4
+"""How many times as long a search may take that found nothing safe, where minutes are for parts."""
+MOST_ATTEMPTS = 3
 
 
 class _Listening(JobListener):
