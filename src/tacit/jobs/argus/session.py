@@ -465,7 +465,7 @@ class Session:
         return release
 
     def _searched(self, job: Job, how: Treatment, tolerance: float) -> Release:
-        """The release of a job; with more time if needed, where minutes are for parts of a table."""
+        """The release of a job; with more time if needed, where minutes are for subtables."""
         limit = float(job.options.get("time_limit", Options.time_limit))
         last = MOST_ATTEMPTS if how.limits_parts and self._time_limit is None else 1
         for attempt in range(1, last + 1):
