@@ -280,6 +280,21 @@ def test_minutes_for_parts_are_stretched_until_something_is_safe(office: Office)
         assert any("the search goes on" in note for note in heard.notes) == stretched
 
 
+@pytest.mark.parametrize("name", ["firms.asc", "firms.rda", "job.arb", "region.hrc"])
+@pytest.mark.parametrize(
+    "line", ['<LOGBOOK> "{}"', '<VERSIONINFO> "{}"', '<WRITETABLE> (1,3,,"{}")']
+)
+def test_inputs_are_never_replaced(office: Office, name: str, line: str) -> None:
+    """Neither by what is written before they are read, nor by a table."""
+    batch = office.batch("<SUPPRESS> OPT(1,1)", line.format(name))
+    if "WRITE" not in line:
+        batch.write_text(f"{line.format(name)}\n{batch.read_text()}")
+    before = {path: path.read_bytes() for path in office.folder.iterdir()}
+    with pytest.raises(InputError, match="read by"):
+        tacit.run_argus(batch, time_limit=2)
+    assert {path: path.read_bytes() for path in office.folder.iterdir()} == before
+
+
 def test_companions_of_outputs_do_not_replace_inputs(office: Office) -> None:
     """Format 5 writes metadata beside the table, which must not be those that are read."""
     with pytest.raises(InputError, match=r"firms\.rda is read by this batch file"):

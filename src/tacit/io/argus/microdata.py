@@ -102,9 +102,10 @@ class MicrodataFile:
         try:
             yield
         except InputError as error:
-            if error.path is None or error.path != self._read_from or error.line is None:
+            if error.path is None or error.path != self._read_from:
                 raise
-            reason = str(error).removeprefix(f"{error.path}:{error.line}: ")
+            where = f"{error.path}: " if error.line is None else f"{error.path}:{error.line}: "
+            reason = str(error).removeprefix(where)
             reason = reason.replace("the first line names", "the metadata describe")
             raise InputError(reason, path=self.path, line=error.line) from None
 

@@ -61,12 +61,14 @@ class Folders:
     Attributes:
         home: The folder of the batch file.
         out: The folder for everything that is written.
+        found: The files that were asked for and found.
     """
 
     def __init__(self, home: Path, out: Path, tell: Tell):
         self.home = home
         self.out = out
         self.tell = tell
+        self.found: set[Path] = set()
         self._told: set[str] = set()
 
     def find(self, name: str, *, path: Path, line: int, near: Path | None = None) -> Path:
@@ -81,6 +83,11 @@ class Folders:
         Raises:
             InputError: There is no such file.
         """
+        found = self._searched(name, path, line, near)
+        self.found.add(found.resolve())
+        return found
+
+    def _searched(self, name: str, path: Path, line: int, near: Path | None) -> Path:
         if not base_name(name) or "\0" in name:
             raise InputError("a file name is missing; write it in quotes", path=path, line=line)
         folders = [self.home] if near is None else [near, self.home]

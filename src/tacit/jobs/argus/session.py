@@ -38,7 +38,7 @@ from tacit.io.argus.commands import (
 )
 from tacit.io.argus.logbook import Logbook as LogFile
 from tacit.io.argus.metadata import Metadata, read_metadata
-from tacit.io.argus.paths import Folders
+from tacit.io.argus.paths import Folders, base_name
 from tacit.io.argus.recodings import Recoding, read_recoding
 from tacit.io.argus.sheet import Described
 from tacit.io.argus.written import WriteOptions, write_argus
@@ -143,7 +143,11 @@ class Session:
         self._log: LogFile | None = None
         self._folders = Folders(batch.path.parent, out, self._note)
         self._finished: list[ArgusTable] = []
-        self._inputs = {batch.path.resolve()}
+        # What is named further down must not be replaced before it is read.
+        self._inputs = {batch.path.name.casefold()}
+        for command in batch.commands:
+            if isinstance(command, _READS) and command.file is not None:
+                self._inputs.add(base_name(command.file).casefold())
         self._tables: list[ArgusTable] = []
         self._maker: FromMicrodata | FromTable | None = None
         self._forget()
@@ -186,7 +190,9 @@ class Session:
     def _located(self, error: TacitError, command: AnyCommand) -> InputError:
         """An error with the line of the command, unless it is about another file."""
         if isinstance(error, InputError) and error.path not in (None, self._batch.path):
-            return InputError(f"{error} ({self._batch.path.name}, line {command.line})")
+            located = InputError(f"{error} ({self._batch.path.name}, line {command.line})")
+            located.path, located.line = error.path, error.line
+            return located
         if isinstance(error, InputError) and error.line is not None:
             return error
         text = str(error).removeprefix(f"{self._batch.path}: ")
@@ -238,11 +244,18 @@ class Session:
         """Where to write what a command writes."""
         target = self._folders.target(command.file, path=self._batch.path, line=command.line)
         self._refuse_inputs([target])
+        # Hierarchies are named by metadata, which may be read later.
+        is_input = target.suffix.lower() in _INPUTS and target.exists()
+        if is_input and not isinstance(command, WriteTable):
+            raise InputError(
+                f"{target.name} seems to be read by batch files; write to another name"
+            )
         return target
 
     def _refuse_inputs(self, targets: Iterable[Path]) -> None:
         for target in targets:
-            if target.resolve() in self._inputs:
+            named = target.name.casefold() in self._inputs and target.exists()
+            if named or target.resolve() in self._folders.found:
                 raise InputError(f"{target.name} is read by this batch file; write to another name")
 
     def _keep_log(self, target: Path) -> None:
@@ -297,7 +310,6 @@ class Session:
         metadata_file = find_file(self._metadata.file, line=self._metadata.line, near=data.parent)
         self._metadata_read: Metadata = read_metadata(metadata_file, tabular=tabular)
         self._files = (data, metadata_file)
-        self._inputs |= {data.resolve(), metadata_file.resolve()}
         if isinstance(command, ReadTable):
             self._maker = FromTable(
                 data, self._metadata_read, self._folders, command.totals, command.keep_status
@@ -551,6 +563,12 @@ class Session:
 
 _ABOUT_INPUT = (InputError, ProblemError, TableError, HierarchyError, MicrodataError)
 
+
+_READS = OpenMicrodata | OpenTableData | OpenMetadata | Recode | Apriori
+"""Commands that name files to read."""
+
+_INPUTS = (".arb", ".asc", ".cdl", ".grc", ".hrc", ".hst", ".rda", ".tab")
+"""Endings of files that batch files read."""
 
 _BESIDE = {5: (".rda",), 6: (".frq",), **dict.fromkeys((1, 2, 3, 4, 7), ())}
 """Endings of the files that formats write beside the one that is named."""
