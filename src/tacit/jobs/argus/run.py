@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tacit.errors import InputError
 from tacit.io.argus.batch import read_batch
-from tacit.jobs.argus.session import ArgusListener, Session
+from tacit.jobs.argus.listener import ArgusListener
+from tacit.jobs.argus.session import Session
 from tacit.release import Release
 
 

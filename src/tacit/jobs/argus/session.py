@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -44,13 +44,14 @@ from tacit.io.argus.sheet import Described
 from tacit.io.argus.written import WriteOptions, write_argus
 from tacit.io.files import replacing
 from tacit.jobs.argus.decisions import apply_apriori
+from tacit.jobs.argus.listener import ArgusListener
 from tacit.jobs.argus.methods import Treatment, treatment
 from tacit.jobs.argus.rules import SafetyRules, safety_rules
 from tacit.jobs.argus.sources import FromMicrodata, FromTable, Report, Source, find, value_name
 from tacit.jobs.job import Job, MadeTable
 from tacit.jobs.run import JobListener, job_problem, run_job
 from tacit.jobs.sections import Section
-from tacit.microdata import MicrodataError, TabulationReport
+from tacit.microdata import MicrodataError
 from tacit.observer import Observer
 from tacit.options import Options
 from tacit.outcome import StopReason
@@ -59,36 +60,6 @@ from tacit.release import NoReleaseError, Release
 from tacit.report.argus import write_argus_report
 from tacit.table import Table
 from tacit.version import __version__
-
-
-class ArgusListener:
-    """Listens to a batch file as it runs and does nothing; overridden to show progress."""
-
-    def note(self, text: str) -> None:
-        """Something that users should know."""
-
-    def silence(self) -> None:
-        """The batch file asks for silence: nothing but errors is to be shown."""
-
-    def reading(self) -> AbstractContextManager[Observer]:
-        """The observer of what is read and tabulated, in the meantime."""
-        return nullcontext(Observer())
-
-    def searching(self, time_limit: float) -> AbstractContextManager[Observer]:  # noqa: ARG002
-        """The observer of a search, while it goes on."""
-        return nullcontext(Observer())
-
-    def on_records(self, report: TabulationReport) -> None:
-        """Records have been tabulated."""
-
-    def on_table(self, number: int, name: str, table: Table) -> None:
-        """A table is there, with its sensitive cells."""
-
-    def on_release(self, numbers: Sequence[int], release: Release) -> None:
-        """Tables are protected, together if there are several."""
-
-    def on_written(self, paths: Sequence[Path]) -> None:
-        """Files have been written."""
 
 
 @dataclass(eq=False)

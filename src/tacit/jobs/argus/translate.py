@@ -21,8 +21,9 @@ from tacit.io.argus.batch import BatchFile, read_batch
 from tacit.io.argus.commands import Suppress, WriteTable
 from tacit.io.cells import confidential, write_columns
 from tacit.io.files import replacing
+from tacit.jobs.argus.listener import ArgusListener
 from tacit.jobs.argus.methods import Treatment, treatment
-from tacit.jobs.argus.session import ArgusListener, ArgusTable, Session
+from tacit.jobs.argus.session import ArgusTable, Session
 from tacit.jobs.argus.sources import FromMicrodata
 from tacit.jobs.job import JOB_SUFFIX
 from tacit.microdata.quoting import quoted_name
