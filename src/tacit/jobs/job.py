@@ -76,6 +76,7 @@ TABLE_LISTS = (
 )
 CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
+_BATCH_SUFFIX = ".arb"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
 _NOT_FOR_JJ = (
@@ -257,6 +258,10 @@ def open_job(path: str | Path) -> Job:
             "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
             "one)",
             path=path,
+        )
+    if path.suffix.lower() == _BATCH_SUFFIX:
+        raise InputError(
+            f"this is a tau-ARGUS batch file; run it with: tacit argus {path}", path=path
         )
     return Job(path=path, data=JJFile(path), top=Section({}, path, {}))
 

@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.errors import InputError
+from tacit.jobs import open_job
 from tests.jobs.argus.small_jobs import Heard, Office
 
 
@@ -229,6 +230,24 @@ def test_tables_that_cannot_be_made_are_refused(
         office.run(**how)
     assert told in str(caught.value)
     assert f"job.arb:{line}" in str(caught.value) or "job.arb, line 5" in str(caught.value)
+
+
+def test_what_has_no_counterpart_is_refused_before_any_work(office: Office) -> None:
+    """Nothing is read or written for a batch file that cannot run to its end."""
+    before = set(office.folder.iterdir())
+    for line in ("<SUPPRESS> CKM(1)", '<WRITETABLE> (1,3,ZZ+,"o.txt")', "<SAFETYRULE> P(200,1)"):
+        batch = office.batch("<SUPPRESS> OPT(1,1)", '<WRITETABLE> (1,3,,"first.txt")', line)
+        with pytest.raises(InputError) as caught:
+            tacit.run_argus(batch, listener=office.heard)
+        assert caught.value.line == 8
+        assert not office.heard.tables
+        assert set(office.folder.iterdir()) - before == {batch}
+
+
+def test_batch_files_are_not_taken_for_other_inputs(office: Office) -> None:
+    """Other commands say which one runs them."""
+    with pytest.raises(InputError, match="tacit argus"):
+        open_job(office.batch())
 
 
 def test_an_order_that_makes_no_sense_is_refused(office: Office) -> None:

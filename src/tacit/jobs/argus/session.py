@@ -41,7 +41,7 @@ from tacit.io.argus.metadata import Metadata, read_metadata
 from tacit.io.argus.paths import Folders, base_name
 from tacit.io.argus.recodings import Recoding, read_recoding
 from tacit.io.argus.sheet import Described
-from tacit.io.argus.written import WriteOptions, write_argus
+from tacit.io.argus.written import FORMATS, WriteOptions, write_argus
 from tacit.io.files import replacing
 from tacit.jobs.argus.decisions import apply_apriori
 from tacit.jobs.argus.listener import ArgusListener
@@ -147,6 +147,11 @@ class Session:
 
     def run(self) -> None:
         """Run all commands, one after the other."""
+        for command in self._batch.commands:
+            try:
+                _refuse_impossible(command)
+            except InputError as error:
+                raise self._located(error, command) from None
         for command in self._batch.commands:
             self._record(f"<{_keyword(command)}> in line {command.line}")
             try:
@@ -560,6 +565,19 @@ class _Listening(JobListener):
         """As the listener says."""
         limit = self._job.options.get("time_limit", Options.time_limit)
         return self._listener.searching(float(limit))
+
+
+def _refuse_impossible(command: AnyCommand) -> None:
+    """Refuse what has no counterpart, before any work is done."""
+    match command:
+        case Suppress():
+            treatment(command, lambda _text: None)
+        case SafetyRule():
+            safety_rules(command.rules)
+        case WriteTable():
+            WriteOptions.parsed(command.options)
+            if command.format not in FORMATS:
+                raise InputError("format 7 is for the cell key method, which tacit does not have")
 
 
 def _refuse_wrong_totals(table: Table) -> None:
