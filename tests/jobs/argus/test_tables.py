@@ -177,6 +177,7 @@ def test_recoded_tables_count_the_worst_case(tmp_path: Path) -> None:
         ("a1;x;10.0", "a9;x;10.0", "code a9 is not in its hierarchy"),
         ("20.0;5.0;2.5;S", "20.0;5.0;2.5;Q", "status Q is unknown"),
         ("a1;x;10.0", "a1;x;1o.0", "is not a number"),
+        ("20.0;5.0;2.5;S", "20.0;5.0;2.5;E", "is empty by its status"),
     ],
 )
 def test_wrong_cells_are_refused_with_their_line(
@@ -195,3 +196,11 @@ def test_cells_suppressed_before_stay_so(tmp_path: Path) -> None:
     """The letter M is a cell that protects others."""
     tables, releases = _run(tmp_path, _rows({("a2", "y"): "M"}), "<SUPPRESS> OPT(1,1)")
     assert releases[0].published.is_hidden[_cell(tables[1], "a2", "y")]
+
+
+def test_totals_of_nothing_do_no_harm(tmp_path: Path) -> None:
+    """A total without finest cells is left out, and no other cell gets its status."""
+    rows = [row for row in _rows({("B", "Total"): "U"}) if not row.startswith("b1;")]
+    tables, _ = _run(tmp_path, rows, read="1T")
+    assert not tables[1].is_sensitive.any()
+    assert tables[1].value[0] == 100

@@ -113,6 +113,15 @@ def given_statuses(given: Given, told_of: Integers, table: Table, manual: float)
                 line=given.file.lines[row],
             )
         status = words[letter]
+        if cell < 0:
+            # A total of nothing: there are no finest cells below it.
+            continue
+        if status is CellStatus.EMPTY and table.value[cell] != 0:
+            raise InputError(
+                "the cell is empty by its status, but has a value; correct one of them",
+                path=given.file.path,
+                line=given.file.lines[row],
+            )
         share = manual / 100 * abs(float(table.value[cell]))
         if status is CellStatus.SENSITIVE:
             asked = [
@@ -122,9 +131,7 @@ def given_statuses(given: Given, told_of: Integers, table: Table, manual: float)
             sensitive.append((cell, *asked))
         elif status is CellStatus.SECONDARY:
             suppressed.append(cell)
-        elif status is CellStatus.PUBLISH or (
-            status is CellStatus.EMPTY and table.value[cell] == 0
-        ):
+        elif status in (CellStatus.PUBLISH, CellStatus.EMPTY):
             others.append((cell, status.value))
     return _decided(sensitive, others, suppressed)
 
