@@ -26,6 +26,7 @@ import tacit
 from tacit.attack.knowledge import Attacker
 from tacit.cli.published import Excerpt
 from tacit.io import exports
+from tacit.io.argus.written import WriteOptions, write_argus
 from tacit.io.exports import SUFFIXES, Presentation
 from tacit.methods.registry import METHODS
 from tacit.outcome import Intervals, Report, StopReason, Suppression, TracePoint, Values
@@ -39,6 +40,7 @@ PRESENTATIONS = {
     "list": Presentation(marks=":c", flags="status", layout="list"),
     "pivot": Presentation(marks="c", layout="pivot"),
 }
+ARGUS = [(number, options) for number in (1, 2, 3) for options in ("", "FL+SE+", "QU-HI+")]
 BACKENDS = ("dict", "pandas", "polars", "pyarrow")
 
 
@@ -109,6 +111,12 @@ def _files(release: tacit.Release) -> dict[str, bytes]:
         found["CSV with formulas"] = (folder / "kept.csv").read_bytes()
         published.pivot().to_excel(folder / "pivot.xlsx")
         found["pivot as workbook"] = (folder / "pivot.xlsx").read_bytes()
+        # Formats of tau-ARGUS have no place for intervals.
+        spread = isinstance(release.papers.outcome.solution, Intervals)
+        for number, options in () if spread else ARGUS:
+            path = folder / "argus.txt"
+            write_argus(release, path, number, WriteOptions.parsed(options), frequency=False)
+            found[f"tau-ARGUS {number} {options}".rstrip()] = path.read_bytes()
         found["report"] = release.report(folder / "report.html").read_bytes()
     return found
 
@@ -124,7 +132,7 @@ def same_publication(first: Published, second: Published) -> bool:
         (first.codes[name], second.codes[name]) for name in {**first.codes, **second.codes}
     ]
     pairs += [(first.status, second.status), (first.value, second.value)]
-    for name in ("lower", "upper", "radius"):
+    for name in ("lower", "upper", "radius", "empty"):
         ours, theirs = getattr(first, name), getattr(second, name)
         if (ours is None) != (theirs is None):
             return False

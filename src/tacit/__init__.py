@@ -21,6 +21,7 @@ __all__ = [
     "Bounds",
     "CombinedOptions",
     "Comparison",
+    "Described",
     "Dominance",
     "EvidenceError",
     "GroupDisclosure",
@@ -65,6 +66,7 @@ __all__ = [
     "Verdict",
     "Violation",
     "Weighting",
+    "WriteOptions",
     "ZeroCells",
     "__version__",
     "adjust",
@@ -89,11 +91,14 @@ __all__ = [
     "report",
     "round",
     "rules",
+    "run_argus",
     "sensitive_sums",
     "singleton_respondents",
     "suggest_recodes",
     "suppress",
     "tabulate",
+    "write_apriori",
+    "write_argus",
     "write_audit",
     "write_jj",
 ]
@@ -106,6 +111,7 @@ _HOMES = {
     "Bounds": "tacit.table",
     "CombinedOptions": "tacit.methods.combined.options",
     "Comparison": "tacit.comparison",
+    "Described": "tacit.io.argus.sheet",
     "Dominance": "tacit.rules",
     "EvidenceError": "tacit.attack.evidence",
     "GroupDisclosure": "tacit.rules",
@@ -150,6 +156,7 @@ _HOMES = {
     "Verdict": "tacit.table",
     "Violation": "tacit.problem",
     "Weighting": "tacit.table",
+    "WriteOptions": "tacit.io.argus.written",
     "ZeroCells": "tacit.rules",
     "adjust": "tacit.methods.adjust.run",
     "audit": "tacit.attack.audit",
@@ -168,11 +175,14 @@ _HOMES = {
     "read_solution": "tacit.io.solutions",
     "recode": "tacit.methods.recoding.run",
     "round": "tacit.methods.rounding.run",
+    "run_argus": "tacit.jobs.argus",
     "sensitive_sums": "tacit.rules.sums",
     "singleton_respondents": "tacit.attack.knowledge",
     "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
     "tabulate": "tacit.microdata",
+    "write_apriori": "tacit.io.argus.apriori_files",
+    "write_argus": "tacit.io.argus.written",
     "write_audit": "tacit.io.audits",
     "write_jj": "tacit.io.jj",
 }
@@ -204,10 +214,14 @@ if TYPE_CHECKING:
     )
     from tacit.hierarchy import Hierarchy
     from tacit.insiders import Insiders, LevelsAgainst
+    from tacit.io.argus.apriori_files import write_apriori
+    from tacit.io.argus.sheet import Described
+    from tacit.io.argus.written import WriteOptions, write_argus
     from tacit.io.audits import read_audit, write_audit
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.solutions import read_solution
+    from tacit.jobs.argus import run_argus
     from tacit.methods.adjust.options import AdjustOptions
     from tacit.methods.adjust.run import adjust
     from tacit.methods.combined.options import CombinedOptions

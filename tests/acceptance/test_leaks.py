@@ -17,9 +17,11 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.cli.published import Excerpt
+from tacit.io.argus.written import WriteOptions, write_argus
 from tacit.io.exports import SUFFIXES, Presentation, write_published
 from tacit.io.jj import write_jj
 from tacit.methods.registry import METHODS
+from tacit.outcome import Intervals
 from tacit.release import Published
 from tests.leaks import (
     LEAST_FIRMS,
@@ -91,6 +93,21 @@ def test_a_leak_in_an_export_is_found(release: tacit.Release, suffix: str, tmp_p
     write_published(_leaking(release), path)
     label = str((release.papers.problem.labels or [])[_hidden(release)[0]])
     assert f"value of {label}" in leaks(path.read_bytes(), release)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_files_of_tau_argus_for_readers(
+    release: tacit.Release, number: int, tmp_path: Path
+) -> None:
+    """Formats 1 to 3 hold nothing confidential unless statuses are asked for."""
+    if isinstance(release.papers.outcome.solution, Intervals):
+        pytest.skip("formats of tau-ARGUS have no place for intervals")
+    path = tmp_path / "published.txt"
+    for options in ("", "FL+SE+", "QU-HI+"):
+        write_argus(release, path, number, WriteOptions.parsed(options), frequency=False)
+        assert leaks(path.read_bytes(), release) == []
+    write_argus(release, path, number, WriteOptions.parsed("AS+"), frequency=False)
+    assert leaks(path.read_bytes(), release)
 
 
 def test_texts_tell_nothing(release: tacit.Release) -> None:

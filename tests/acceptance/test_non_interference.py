@@ -425,6 +425,17 @@ PLANTS: dict[str, tuple[Plant, str]] = {
         ),
         ".html, pivot",
     ),
+    "decimals of files of tau-ARGUS": (
+        _text(
+            "tacit.io.argus.sheet.decimals",
+            lambda release: lambda _: len(release.papers.problem.sensitive),
+        ),
+        "tau-ARGUS 3",
+    ),
+    "empty cells that are none": (
+        _field(empty=lambda release: release.papers.problem.is_sensitive),
+        "tau-ARGUS 1 FL+SE+",
+    ),
     "primary cells": (
         _field(primary=lambda release: release.publish(tell_primary=True).primary),
         ".csv, sdmx",

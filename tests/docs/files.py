@@ -11,6 +11,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.generators.microdata import generate_enterprises, region_hierarchy
 from tacit.io.cells import write_columns
+from tests.jobs.argus.small_jobs import Office
 
 from .blocks import ROOT, blocks
 
@@ -77,6 +78,13 @@ def _first_job(page: str) -> str:
     return next(block.text for block in found if block.language == "toml")
 
 
+def _argus_job(folder: Path) -> None:
+    """The batch file of docs/tau-argus.md, with records and metadata beside it."""
+    Office(folder)
+    found = blocks(ROOT / "docs" / "tau-argus.md")
+    (folder / "job.arb").write_text(next(each.text for each in found if "<OPEN" in each.text))
+
+
 PREPARED: Mapping[str, Callable[[Path], None]] = {
     "coming-from-tau-argus.md": _protected_table,
     "command-line.md": _primaries,
@@ -89,5 +97,6 @@ PREPARED: Mapping[str, Callable[[Path], None]] = {
     "recoding.md": _job,
     "report.md": _job,
     "rounding.md": _counted_table,
+    "tau-argus.md": _argus_job,
 }
 """By page, what writes its files into a folder, which is the working directory as well."""

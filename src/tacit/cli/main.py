@@ -29,6 +29,7 @@ COMMANDS = {
     "info": "what an input is, and what is wrong with it",
     "tabulate": "from microdata to a table with every total",
     "generate": "write a generated table",
+    "argus": "run a tau-ARGUS batch file as it is",
     "versions": "versions of tacit and of its libraries",
 }
 """Commands in the order of the help, each with its line there."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from tacit.errors import InputError
 from tacit.io.cells import CELL_SUFFIXES
@@ -26,6 +26,11 @@ from tacit.rules import (
 from tacit.table import Bounds, Rule, Weighting
 from tacit.table.insiders import Choice
 from tacit.table.judging import Levels
+
+if TYPE_CHECKING:
+    from tacit.microdata import TabulationReport
+    from tacit.observer import Observer
+    from tacit.table import Table
 
 TOP_KEYS = (
     "data",
@@ -70,6 +75,7 @@ TABLE_LISTS = (
 )
 CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
+_BATCH_SUFFIX = ".arb"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
 _NOT_FOR_JJ = tuple(key for key in TOP_KEYS if key not in ("data", "method", "outputs"))
@@ -106,6 +112,21 @@ class JJFile:
     """A problem in a JJ file."""
 
     path: Path
+
+
+@dataclass(frozen=True, eq=False)
+class MadeTable:
+    """A table that something else than a TOML file describes, such as a tau-ARGUS batch file.
+
+    Attributes:
+        make: Makes the table, given an observer and who is told about records.
+        value: What the values are called.
+        files: The files that are read.
+    """
+
+    make: Callable[[Observer | None, Callable[[TabulationReport], object] | None], Table]
+    value: str
+    files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +183,7 @@ class Job:
     """
 
     path: Path
-    data: Microdata | CellFile | JJFile
+    data: Microdata | CellFile | JJFile | MadeTable
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
     recodes: Mapping[str, Any] = field(default_factory=dict)
     overlap: Overlap = "refuse"
@@ -183,6 +204,8 @@ class Job:
         """What the values are called."""
         if isinstance(self.data, Microdata):
             return str(self.data.arguments.get("value") or "records")
+        if isinstance(self.data, MadeTable):
+            return self.data.value
         return str(self.data.columns["value"]) if isinstance(self.data, CellFile) else "value"
 
     @property
@@ -193,6 +216,8 @@ class Job:
             source = self.data.source
             for name in source if isinstance(source, list) else source[:1]:
                 read += map(Path, matching_files(name) or [name])
+        elif isinstance(self.data, MadeTable):
+            read += self.data.files
         elif self.data.path != self.path:
             read.append(self.data.path)
         hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
@@ -222,6 +247,10 @@ def open_job(path: str | Path) -> Job:
             "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
             "one)",
             path=path,
+        )
+    if path.suffix.lower() == _BATCH_SUFFIX:
+        raise InputError(
+            f"this is a tau-ARGUS batch file; run it with: tacit argus {path}", path=path
         )
     return Job(path=path, data=JJFile(path), top=Section({}, path, {}))
 

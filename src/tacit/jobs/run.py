@@ -27,7 +27,7 @@ from tacit.io.exports import write_published
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
 from tacit.io.weights import with_weights
-from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, Microdata, Outputs
+from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, MadeTable, Microdata, Outputs
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
@@ -55,6 +55,8 @@ def job_table(
     try:
         if isinstance(job.data, Microdata):
             table = _tabulated(job, job.data, observer, report)
+        elif isinstance(job.data, MadeTable):
+            table = job.data.make(observer, report)
         else:
             assert isinstance(job.data, CellFile)
             table = _read_table(job, job.data)

@@ -34,6 +34,7 @@ from tacit.microdata.report import (
 )
 from tacit.microdata.sources import (
     Database,
+    FileQuery,
     Files,
     Frame,
     Relation,
@@ -75,7 +76,7 @@ class DuckMicrodata:
 
     def __init__(
         self,
-        source: Files | Frame | Relation | Database,
+        source: Files | Frame | Relation | Database | FileQuery,
         specification: Specification,
         memory_limit: str | None = None,
         temp_directory: str | None = None,
@@ -150,6 +151,9 @@ class DuckMicrodata:
                 # Names of folders are not data, even if one is called turnover=7.
                 return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
             return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
+        if isinstance(source, FileQuery):
+            self._files += source.files
+            return self._copy(f"({source.query})")
         if isinstance(source, Relation):
             return self._copy_relation(source.relation)
         asks = is_query(source.query)

@@ -59,13 +59,26 @@ class Database:
 
 
 @dataclass(frozen=True)
+class FileQuery:
+    """A query that reads files of another format; only readers of formats make one.
+
+    Attributes:
+        query: The query, run by DuckDB as it is.
+        files: The files that it reads, for errors.
+    """
+
+    query: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SparkFrame:
     """A Spark data frame."""
 
     frame: Any
 
 
-Source: TypeAlias = Files | Frame | Relation | Database | SparkFrame
+Source: TypeAlias = Files | Frame | Relation | Database | FileQuery | SparkFrame
 
 
 def refuse_undecodable_text(frame: Frame) -> None:
@@ -96,6 +109,8 @@ def recognise(source: Any, columns: tuple[str, ...]) -> Source:
         source: See `tacit.tabulate`.
         columns: The columns that will be read.
     """
+    if isinstance(source, FileQuery):
+        return source
     if isinstance(source, str | os.PathLike):
         return _files([source])
     if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):

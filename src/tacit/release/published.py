@@ -23,6 +23,7 @@ from tacit.release.pivot import Pivot, pivot
 from tacit.table import Table
 from tacit.table.frames import to_frame
 from tacit.table.grid import Grid, Relations
+from tacit.table.status import CellStatus
 
 NOTEBOOK_ROWS = 60
 NOTEBOOK_COLUMNS = 20
@@ -56,6 +57,8 @@ class Published:
         against: The kinds of attackers that the publisher asked for protection against.
         decided: Whether some cells are published by decision although a rule found them
             sensitive; readers are told that there are such cells, and no more.
+        empty: The cells to which nobody contributes, as everybody knows: they differ from zeros
+            that somebody reported. None where there are no such cells, or nobody says.
     """
 
     codes: Mapping[str, npt.NDArray[np.str_]]
@@ -76,6 +79,7 @@ class Published:
     at_random: bool = False
     against: tuple[Against, ...] = (Against.READER,)
     decided: bool = False
+    empty: Booleans | None = None
 
     @classmethod
     def of(
@@ -124,6 +128,7 @@ class Published:
             outcome.algorithm == "random",
             tuple(against),
             len(problem.overridden) > 0,
+            _empty(source),
         )
 
     @property
@@ -336,6 +341,14 @@ def seen(
     status[spread] = PublishedStatus.INTERVAL.value
     status[blank] = PublishedStatus.SUPPRESSED.value
     return np.where(blank | spread, np.nan, value), ends, status
+
+
+def _empty(source: Table | Problem) -> Booleans | None:
+    """The cells that everybody knows to be empty, if there are any."""
+    if isinstance(source, Problem):
+        return None
+    empty = np.asarray(source.status == CellStatus.EMPTY.value)
+    return _frozen(empty) if empty.any() else None
 
 
 def _fresh(relations: Relations) -> Relations:

@@ -7,6 +7,7 @@
 Picture('Which cells are published')
 """
 
+from tacit.report.argus import write_argus_report
 from tacit.report.bounds import bounds_over_time
 from tacit.report.comparison import ComparedMethod, comparison_report, risk_and_utility
 from tacit.report.costs import protection_costs
@@ -28,5 +29,6 @@ __all__ = [
     "perturbation_by_level",
     "protection_costs",
     "risk_and_utility",
+    "write_argus_report",
     "write_report",
 ]

@@ -212,8 +212,12 @@ def judged(
             verdicts.append(rule.judge(table))
     sensitive = table.is_sensitive
     before = [] if table.verdicts else _given_before(table)
-    # Rules that find nothing here may find sums of cells.
-    noted = [replace(v, levels=v.levels or levels) for v in verdicts if len(v.cells) or v.rule]
+    # Rules that find nothing here may find sums of cells, and decisions are remembered.
+    noted = [
+        replace(v, levels=v.levels or levels)
+        for v in verdicts
+        if len(v.cells) or v.rule or v.decided is not None
+    ]
     level = {name: np.nan_to_num(_copied(table, name)) for name in _LEVELS}
     for verdict in verdicts:
         sensitive[verdict.cells] = True

@@ -1,0 +1,1 @@
+"""Files of tau-ARGUS: one module per format."""

@@ -1,0 +1,73 @@
+"""Dimensions of a table of tau-ARGUS: hierarchies with total, missing values and alignment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tacit.errors import HierarchyError, InputError, TacitError
+from tacit.hierarchy import Hierarchy
+from tacit.io.argus.codelists import read_codelist
+from tacit.io.argus.hierarchies import aligned, by_levels, flat, read_hrc
+from tacit.io.argus.metadata import Metadata, Variable
+from tacit.io.argus.paths import Folders
+
+
+def dimension(
+    variable: Variable,
+    metadata: Metadata,
+    folders: Folders,
+    occurring: Iterable[str],
+    width: int | None = None,
+) -> Hierarchy:
+    """The hierarchy of a variable.
+
+    Args:
+        variable: The variable.
+        metadata: Where it is described.
+        folders: Where files are.
+        occurring: The codes that occur; not needed where there is a file.
+        width: How wide its codes are, where the variable does not say.
+
+    Raises:
+        InputError: A file is missing or wrong, or codes do not fit.
+    """
+    wide = (variable.width if width is None else width) or 0
+    told = {"path": metadata.path, "line": variable.line, "near": metadata.path.parent}
+    if variable.codelist is not None:
+        _check_labels(variable, folders, told)
+    try:
+        if variable.hierarchy is not None:
+            file = folders.find(variable.hierarchy, **told)  # type: ignore[arg-type]
+            return read_hrc(
+                file, variable.lead, variable.total, width=wide, missing=variable.missing
+            )
+        if variable.levels:
+            return by_levels(occurring, variable.levels, variable.total, missing=variable.missing)
+        return flat(occurring, variable.total, width=wide, missing=variable.missing)
+    except InputError:
+        raise
+    except HierarchyError as error:
+        raise InputError(
+            f"variable {variable.name}: {error}", path=metadata.path, line=variable.line
+        ) from None
+
+
+def _check_labels(variable: Variable, folders: Folders, told: dict[str, object]) -> None:
+    """Labels are for readers of lists: a list that is not there takes nothing from a table."""
+    assert variable.codelist is not None
+    try:
+        file = folders.find(variable.codelist, **told)  # type: ignore[arg-type]
+    except TacitError:
+        folders.tell(
+            f"the labels of {variable.name} ({variable.codelist}) are not there; its codes are "
+            "published without"
+        )
+        return
+    read_codelist(file)
+
+
+def missing_codes(variable: Variable, hierarchy: Hierarchy, width: int | None = None) -> list[str]:
+    """The codes of a hierarchy that stand for missing values."""
+    wide = (variable.width if width is None else width) or 0
+    lost = {aligned(code, wide) for code in variable.missing} | set(variable.missing)
+    return [code for code in hierarchy.codes[1:] if code in lost]

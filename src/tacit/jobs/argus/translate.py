@@ -1,0 +1,303 @@
+"""Batch files of tau-ARGUS translated into jobs: TOML files that do the same."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from tacit.errors import InputError, first_few
+from tacit.hierarchy import Hierarchy
+from tacit.io.argus.batch import BatchFile, read_batch
+from tacit.io.argus.commands import Suppress, WriteTable
+from tacit.io.cells import confidential, write_columns
+from tacit.io.files import replacing
+from tacit.jobs.argus.listener import ArgusListener
+from tacit.jobs.argus.methods import Treatment, treatment
+from tacit.jobs.argus.session import ArgusTable, Session
+from tacit.jobs.argus.sources import FromMicrodata
+from tacit.jobs.job import JOB_SUFFIX
+from tacit.microdata.quoting import quoted_name
+from tacit.rules.rule import SensitivityRule
+from tacit.table import CellStatus, Table
+
+_LEVELS = ("lower_level", "upper_level")
+_COLUMNS = ("value", "shadow", "holding", "weight", "request")
+
+
+def translate_argus(
+    path: str | Path, target: str | Path, *, listener: ArgusListener | None = None
+) -> list[Path]:
+    """Translate a batch file into jobs, one for each table that it protects.
+
+    Data become Parquet or CSV files beside the jobs, and what is decided about single cells a CSV
+    file with marks; all of them are confidential. Codes lose the blanks around them.
+
+    Args:
+        path: The batch file.
+        target: The job to write, a name in `.toml`; of several tables each gets its number.
+        listener: Told about what has no counterpart in a job.
+
+    Returns:
+        The jobs.
+
+    Raises:
+        InputError: The batch file is wrong, or a table cannot be described by a job.
+    """
+    path, target = Path(path), Path(target)
+    if target.suffix.lower() != JOB_SUFFIX:
+        raise InputError(f"the name of a job must end in {JOB_SUFFIX}", path=target)
+    if not target.parent.is_dir():
+        raise InputError("this is not a folder; create it", path=target.parent)
+    with _Translation(read_batch(path), target, listener or ArgusListener()) as session:
+        session.run()
+        return session.write()
+
+
+@dataclasses.dataclass(eq=False)
+class _Translated:
+    """A job as far as it is written: its parts, and the files that it publishes."""
+
+    target: Path
+    sections: list[str]
+    published: list[str] = dataclasses.field(default_factory=list)
+
+
+class _Translation(Session):
+    """A batch file of which the data are read, but nothing is protected."""
+
+    def __init__(self, batch: BatchFile, target: Path, listener: ArgusListener):
+        super().__init__(batch, target.parent, None, listener)
+        count = sum(isinstance(command, Suppress) for command in batch.commands)
+        self._names = [target]
+        if count > 1:
+            self._names = [
+                target.with_name(f"{target.stem}-{place}{target.suffix}")
+                for place in range(1, count + 1)
+            ]
+        self._jobs: list[_Translated] = []
+        self._job_of: dict[ArgusTable, _Translated] = {}
+
+    def write(self) -> list[Path]:
+        """Write the jobs, once everything is known about them."""
+        if not self._jobs:
+            raise InputError(
+                "nothing is protected: there is no <SUPPRESS> to translate", path=self._batch.path
+            )
+        for job in self._jobs:
+            outputs = {"published": list(dict.fromkeys(job.published))}
+            sections = [*job.sections, *([_section("outputs", outputs)] if job.published else [])]
+            with replacing(job.target, confidential=True) as stream:
+                stream.write(("\n\n".join(sections) + "\n").encode())
+        return [job.target for job in self._jobs]
+
+    def _keep_log(self, target: Path) -> None:
+        """Nothing is run: there is nothing to keep account of."""
+
+    def _write_version(self, target: Path) -> None:
+        """Nothing is run."""
+
+    def _write(self, command: WriteTable) -> None:
+        argus = self._numbered(command.table)
+        if argus not in self._job_of:
+            raise InputError(
+                f"table {command.table} has no <SUPPRESS> before this line; a job protects a table "
+                "before it writes it"
+            )
+        self._job_of[argus].published.append(f"{self._target(command).stem}.csv")
+
+    def _suppress(self, command: Suppress) -> None:
+        how = treatment(command, self._note)
+        if command.table == 0:
+            raise InputError(
+                "a job describes one table, so linked tables cannot be translated; run the batch "
+                "file itself, or give each table a <SUPPRESS> of its own"
+            )
+        argus = self._numbered(command.table)
+        if how.known_percent is not None:
+            self._note(
+                f"line {command.line}: within how many percent attackers know cells is not "
+                "translated; give [bounds] in the job"
+            )
+        target = self._names[len(self._jobs)]
+        job = _Translated(target, self._sections(target, argus, how))
+        self._jobs.append(job)
+        self._job_of[argus] = job
+
+    def _sections(self, target: Path, argus: ArgusTable, how: Treatment) -> list[str]:
+        source = argus.source
+        assert source is not None
+        assert argus.table is not None
+        sections = [
+            f"# Translated from {self._batch.path.name}, table {argus.number}.\n"
+            "# Confidential: readers must not know the parameters of rules."
+        ]
+        if how.insiders is not None:
+            sections.append(f"insiders = {_toml(how.insiders)}")
+        sections.append(self._data_section(target, argus))
+        for name, hierarchy in source.by.items():
+            _refuse_alike(name, hierarchy)
+            given = {"total": hierarchy.total.strip(), "codes": _nested(hierarchy, 0)}
+            sections.append(_section(f"dimensions.{_key(name)}", given))
+        if source.merged:
+            sections.append(_section("recode", _stripped(source.merged)))
+        plain = [rule for rule in source.rules if isinstance(rule, SensitivityRule)]
+        sections += [_section("[rules]", _parameters(rule)) for rule in plain]
+        if len(plain) < len(source.rules) or argus.decided:
+            marks = _marks(argus.table, source.table.apply(*plain))
+            if marks:
+                name = f"{target.stem}-marks.confidential.csv"
+                _write_marks(marks, target.with_name(name))
+                manual = {"rule": "manual", "marks": name, "override": True}
+                sections.append(_section("[rules]", manual))
+        sections.append(_section("weights", self._weights(argus, how)))
+        return [*sections, _section("method", {"name": how.method, **how.options})]
+
+    def _weights(self, argus: ArgusTable, how: Treatment) -> dict[str, Any]:
+        assert argus.source is not None
+        weights = argus.source.weights
+        if how.unit_weights:
+            return {"by": "unit"}
+        if not isinstance(weights.by, str) or argus.decided_costs:
+            raise InputError(
+                f"table {argus.number} has costs of its own (a variable that is neither response "
+                "nor shadow, or an a priori file); they cannot be translated, run the batch file"
+            )
+        return {"by": weights.by, "power": float(weights.power)}
+
+    def _data_section(self, target: Path, argus: ArgusTable) -> str:
+        source, maker = argus.source, self._maker
+        assert source is not None
+        if isinstance(maker, FromMicrodata):
+            records = target.with_name(f"{target.stem}-records.confidential.parquet")
+            given = {name: value for name, value in source.arguments.items() if value is not None}
+            columns = [f"trim({quoted_name(name)}) AS {quoted_name(name)}" for name in source.by]
+            others = dict.fromkeys(given[name] for name in _COLUMNS if name in given)
+            columns += [quoted_name(name) for name in others if name not in source.by]
+            query = f"SELECT {', '.join(columns)} FROM ({maker.records().query})"
+            # DuckDB makes a file that others could read: in a folder that they cannot enter.
+            with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
+                made = Path(folder) / "records.parquet"
+                with duckdb.connect() as connection:
+                    connection.sql(query).write_parquet(str(made))
+                with replacing(records, confidential=True) as stream, open(made, "rb") as content:
+                    shutil.copyfileobj(content, stream)
+            return _section("data", {"microdata": records.name, **given})
+        cells = target.with_name(f"{target.stem}-table.confidential.csv")
+        frame = confidential(source.table.to_frame("dict"))
+        frame = {name: column for name, column in frame.items() if name != "status"}
+        write_columns(frame, cells)
+        named: dict[str, Any] = {"table": cells.name, "value": "value"}
+        named |= {name: name for name in ("count", "shadow", "weight") if name in frame}
+        tops = [name for name in frame if name.startswith("top_")]
+        return _section("data", named | ({"top": tops} if tops else {}))
+
+
+def _refuse_alike(name: str, hierarchy: Hierarchy) -> None:
+    """Jobs read codes without the blanks around them."""
+    texts = [code.strip() for code in hierarchy.codes]
+    alike = [text for text in dict.fromkeys(texts) if texts.count(text) > 1 or not text]
+    if alike:
+        raise InputError(
+            f"variable {name} has codes that differ by blanks only ({first_few(alike)}); a job "
+            "cannot tell them apart, run the batch file"
+        )
+
+
+def _marks(table: Table, ruled: Table) -> dict[str, Any]:
+    """What rules of a job alone would not find, as columns of a file with marks.
+
+    Args:
+        table: The table with everything that was decided.
+        ruled: The table as these rules judge it.
+    """
+    sensitive = table.is_sensitive
+    more = sensitive & ~ruled.is_sensitive
+    levels: dict[str, Any] = {}
+    for name in _LEVELS:
+        wanted, found = (
+            np.zeros(table.cell_count) if column is None else np.nan_to_num(column)
+            for column in (getattr(table, name), getattr(ruled, name))
+        )
+        more |= sensitive & (wanted > found)
+        levels[name] = np.where(sensitive, wanted, np.nan)
+    publish = np.asarray(table.status == CellStatus.PUBLISH.value)
+    spared = ruled.is_sensitive & ~sensitive & ~publish
+    told = np.flatnonzero(more | publish | spared)
+    if not len(told):
+        return {}
+    status = np.where(publish, "publish", np.where(sensitive, "sensitive", "safe"))
+    columns = {name: table.codes(name)[told] for name in table.totals}
+    return {**columns, "status": status[told], **{n: c[told] for n, c in levels.items()}}
+
+
+def _write_marks(marks: Mapping[str, Any], path: Path) -> None:
+    """Columns as CSV; nothing stands where there is no number."""
+    texts = [
+        ["" if entry != entry else str(entry) for entry in column.tolist()]
+        for column in marks.values()
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(marks)
+    writer.writerows(zip(*texts, strict=True))
+    with replacing(path, confidential=True) as stream:
+        stream.write(text.getvalue().encode())
+
+
+def _nested(hierarchy: Hierarchy, position: int) -> Any:
+    """What lies below a code: a list of codes, or each code with what lies below it."""
+    children = np.flatnonzero(hierarchy.parent == position).tolist()
+    if all(hierarchy.is_leaf[child] for child in children):
+        return [hierarchy.codes[child].strip() for child in children]
+    return {hierarchy.codes[child].strip(): _nested(hierarchy, child) for child in children}
+
+
+def _stripped(merged: Mapping[str, Any]) -> dict[str, Any]:
+    """Recodes by codes without blanks around them."""
+    return {
+        name: {new.strip(): [old.strip() for old in members] for new, members in given.items()}
+        if isinstance(given, Mapping)
+        else given
+        for name, given in merged.items()
+    }
+
+
+def _parameters(rule: SensitivityRule) -> dict[str, Any]:
+    given: dict[str, Any] = {"rule": rule.key}
+    for field in dataclasses.fields(rule):
+        value = getattr(rule, field.name)
+        if value is not None and value != field.default:
+            given[field.name] = value
+    return given
+
+
+def _section(name: str, given: Mapping[str, Any]) -> str:
+    return "\n".join(
+        [f"[{name}]", *(f"{_key(key)} = {_toml(value)}" for key, value in given.items())]
+    )
+
+
+def _key(name: str) -> str:
+    plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if plain else _toml(name)
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it; JSON writes texts in the same way, but for one character."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml(each) for each in value)}]"
+    if isinstance(value, bool | str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
