@@ -22,6 +22,7 @@ from tacit.generators import generate_1h2d
 from tacit.io.jj import read_jj
 from tacit.methods.suppress.run import suppress
 from tacit.outcome import TracePoint
+from tacit.precompile import precompile
 from tacit.problem import Booleans, Problem
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -206,7 +207,7 @@ def count_exposed(problem: Problem, suppressed: Any) -> int:
 
 def warm_up() -> None:
     """Compile what is compiled on first use, so that no run is charged for it."""
-    run_tacit(generated_instance("table1"), time_limit=5.0)
+    precompile()
 
 
 class Results:
