@@ -460,7 +460,7 @@ class Session:
             try:
                 return run_job(
                     job,
-                    listener=_Listening(self._listener, job),
+                    listener=_Listening(self._listener, limit),
                     tolerance=tolerance,
                     time_limit=limit,
                 )
@@ -557,14 +557,13 @@ MOST_ATTEMPTS = 3
 class _Listening(JobListener):
     """Passes on what happens to a job."""
 
-    def __init__(self, listener: ArgusListener, job: Job):
+    def __init__(self, listener: ArgusListener, time_limit: float):
         self._listener = listener
-        self._job = job
+        self._time_limit = time_limit
 
     def searching(self) -> AbstractContextManager[Observer]:
         """As the listener says."""
-        limit = self._job.options.get("time_limit", Options.time_limit)
-        return self._listener.searching(float(limit))
+        return self._listener.searching(self._time_limit)
 
 
 def _refuse_impossible(command: AnyCommand) -> None:

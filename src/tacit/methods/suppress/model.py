@@ -85,6 +85,7 @@ class Search(driver.Search):
         self.bound = self.base
         self.known: list[Witness] = []
         self.may_start_again = False
+        self._last_attack: tuple[AttackerState, Booleans, Attack] | None = None
         self._is_settled = False
         self.proof = Proof(self)
         self.unprotected: Integers = problem.sensitive
@@ -444,7 +445,7 @@ class Search(driver.Search):
                 if missed_ones.any():
                     state.remember(index[missed_ones])
                     return state, part.take(missed_ones)
-                start, size = start + size, 512
+                start, size = start + size, 4 * size
         return None
 
     def targets(self, state: AttackerState, hidden: Booleans) -> Requests:
@@ -467,9 +468,16 @@ class Search(driver.Search):
 
     def attack(self, state: AttackerState, hidden: Booleans) -> Attack:
         """What the attacker can do with a pattern."""
+        # The same pattern is attacked again and again, with some requests at a time.
+        if self._last_attack is not None:
+            whose, pattern, attack = self._last_attack
+            if whose is state and np.array_equal(pattern, hidden):
+                return attack
         told = state.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
         keep = state.attacker.reopened(self.problem)
-        return Attack(self.problem, told, structure=self.structure, keep=keep)
+        attack = Attack(self.problem, told, structure=self.structure, keep=keep)
+        self._last_attack = state, hidden.copy(), attack
+        return attack
 
     def own_capacity(self, state: AttackerState) -> tuple[Floats, Floats]:
         """How far cells may rise and fall while they themselves are asked."""
