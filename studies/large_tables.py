@@ -147,6 +147,8 @@ def peer(out: Path, *notes: str) -> None:
                     (algorithm, run_alone(table, algorithm, time_limit=PEER_LIMIT))
                     for algorithm in PEER_ALGORITHMS
                 ]
+                same = theirs.wall_seconds or PEER_BOUND_LIMIT
+                runs.append(("auto in the same time", run_alone(table, "auto", time_limit=same)))
                 runs.append(("auto", run_alone(table, "auto", time_limit=PEER_BOUND_LIMIT)))
                 bound = best_bound([run for _, run in runs])
                 for method, run in [("pytauargus modular", theirs), *runs]:
