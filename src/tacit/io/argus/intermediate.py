@@ -28,6 +28,7 @@ from tacit.outcome import Values
 from tacit.problem import Floats
 from tacit.release.marks import MOST_DECIMALS, number_texts, plain_number
 from tacit.release.release import WorkingPapers
+from tacit.tolerances import LAST_DIGITS
 
 if TYPE_CHECKING:
     from tacit.io.argus.written import WriteOptions
@@ -210,7 +211,8 @@ def _exact(sheet: Sheet, column: Floats, digits: int | None) -> list[str]:
     """
     column = sheet.of_cells(column)
     for places in range(digits or 0, MOST_DECIMALS + 1):
-        if np.allclose(np.round(column, places), column, rtol=1e-12, atol=1e-12):
+        rounded = np.round(column, places)
+        if np.allclose(rounded, column, rtol=LAST_DIGITS, atol=LAST_DIGITS):
             return number_texts(column, places)
     return list(map(plain_number, column.tolist()))
 
