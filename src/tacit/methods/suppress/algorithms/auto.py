@@ -211,12 +211,12 @@ class Rounds:
             seconds: The longest time for one master problem.
         """
         search, master = self._search, self._master
-        patience = _PATIENCE
+        solved = True
         gaps: list[float] = []
         while not search.should_stop():
             search.iterations += 1
             gaps.append(search.gap)
-            if len(gaps) > patience and gaps[-1] > (1 - _WORTHWHILE) * gaps[-1 - patience]:
+            if self._is_stalled(gaps, solved):
                 return False
             if not self._tighten():
                 return True
@@ -234,9 +234,25 @@ class Rounds:
             if not self._object(met) and found.status == "optimal" and not is_rough:
                 # No pattern is lighter than the one found, and nobody objects to it.
                 return True
-            patience = _PATIENCE if found.status == "optimal" else _LITTLE_PATIENCE
+            solved = found.status == "optimal"
             self._neighbourhoods.improve(master.full(master.y), tries=_TRIES_EACH_ROUND)
         return True
+
+    def _is_stalled(self, gaps: list[float], solved: bool) -> bool:
+        """Whether a tree would do better, from the gaps so far.
+
+        Where cuts take linear programs, it does only if nothing moves at all.
+
+        Args:
+            gaps: Before each round.
+            solved: Whether the last master problem was solved to the end.
+        """
+        in_networks = self._search.structure.strips_cover
+        if solved and not in_networks:
+            return False
+        patience = _PATIENCE if solved else _LITTLE_PATIENCE
+        least = _WORTHWHILE if in_networks else 0.0
+        return len(gaps) > patience and gaps[-1] >= (1 - least) * gaps[-1 - patience]
 
     def _tighten(self) -> bool:
         """Solve the relaxation with what is known; False if nothing better is left."""
