@@ -413,6 +413,19 @@ def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
     return found
 
 
+def assert_flow_cuts_hold(problem: Problem, seed: int) -> None:
+    """Cuts that flows find are violated where they are sought, and by no safe pattern."""
+    separator = Separator(problem)
+    patterns = np.array(safe_patterns(problem, Attacker.external()), float)
+    patterns = patterns.reshape(-1, problem.cell_count)
+    rng = np.random.default_rng(seed)
+    for trial in range(8):
+        y = np.where(problem.must_publish, 0.0, rng.random(problem.cell_count))
+        found = separator.cuts(y, ceiling=(1.0, 0.3)[trial % 2], thorough=False)
+        assert (found.violation(np.where(problem.is_sensitive, 1.0, y)) > 0).all()
+        assert (patterns @ found.coefficients.T >= 1 - 1e-9).all()
+
+
 def assert_separation_is_exact(problem: Problem, seed: int) -> None:
     """For random patterns no cut is found if and only if all sensitive cells are safe."""
     separator = Separator(problem)

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tacit.attack import cuts
-from tacit.attack.cuts import Separator
-from tacit.attack.knowledge import Attacker
 from tacit.attack.network_parts import NetworkPart
 from tacit.attack.shrink import Structure
 from tacit.attack.strips import StripArrays, Strips
@@ -20,11 +18,11 @@ from tacit.problem import Floats, Problem
 from tacit.reductions.equal_cells import EqualCells
 from tests.attack.tables import (
     Codes,
+    assert_flow_cuts_hold,
     assert_separation_is_exact,
     crossed,
     flat,
     hierarchies,
-    safe_patterns,
     small_problem,
 )
 
@@ -167,15 +165,7 @@ def test_cuts_of_strips_hold_for_every_safe_pattern(
     monkeypatch.setattr(cuts, "_SMALL", 0)
     problem = small_problem(seed, hierarchies=True)
     assert Structure.of(problem).strips_cover
-    separator = Separator(problem)
-    patterns = np.array(safe_patterns(problem, Attacker.external()), float)
-    patterns = patterns.reshape(-1, problem.cell_count)
-    rng = np.random.default_rng(seed)
-    for trial in range(8):
-        y = np.where(problem.must_publish, 0.0, rng.random(problem.cell_count))
-        found = separator.cuts(y, ceiling=(1.0, 0.3)[trial % 2], thorough=False)
-        assert (found.violation(np.where(problem.is_sensitive, 1.0, y)) > 0).all()
-        assert (patterns @ found.coefficients.T >= 1 - 1e-9).all()
+    assert_flow_cuts_hold(problem, seed)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -50,6 +50,14 @@ def test_files_are_found_by_their_names(folders: Folders, told: list[str], name:
     assert bool(told) == (name != "Data.ASC")
 
 
+def test_a_file_at_its_place_wins_over_one_of_its_name(folders: Folders, told: list[str]) -> None:
+    """What a path names beside the batch file is not looked for by its name elsewhere."""
+    near = folders.home / "other"
+    found = folders.find("sub/twice.hrc", path=Path("job.arb"), line=3, near=near)
+    assert found == folders.home / "sub" / "twice.hrc"
+    assert not told
+
+
 def test_files_below_are_found_if_there_is_one(folders: Folders, told: list[str]) -> None:
     """A file in a folder beside the batch file does, unless there are two."""
     where = {"path": Path("job.arb"), "line": 3}

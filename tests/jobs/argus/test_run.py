@@ -11,6 +11,7 @@ import pytest
 import tacit
 from tacit.errors import InputError
 from tacit.jobs import open_job
+from tacit.jobs.argus import run_argus
 from tests.jobs.argus.small_jobs import Heard, Office
 
 
@@ -260,6 +261,16 @@ def test_an_order_that_makes_no_sense_is_refused(office: Office) -> None:
     ):
         with pytest.raises(InputError, match=told):
             tacit.run_argus(office.write(line))
+
+
+def test_data_that_are_never_read(office: Office) -> None:
+    """Files that are not there are errors also where nothing reads them; else it is said."""
+    data = '<OPENMICRODATA> "firms.asc"'
+    with pytest.raises(InputError, match=r"\.arb:2: there is no file nowhere\.rda"):
+        tacit.run_argus(office.write(data, '<OPENMETADATA> "nowhere.rda"'))
+    heard = Heard()
+    run_argus(office.write(data, '<OPENMETADATA> "firms.rda"'), listener=heard)
+    assert any("there is no <READMICRODATA>" in note for note in heard.notes)
 
 
 def test_a_missing_hierarchy_names_both_files(office: Office) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tacit.errors import InputError, nearest
 from tacit.hierarchy import DEFAULT_TOTAL
@@ -281,16 +281,16 @@ _Setter: TypeAlias = Callable[[Variable, str, str], Variable]
 
 def _flag(name: str) -> _Setter:
     def set_flag(variable: Variable, _rest: str, _key: str) -> Variable:
-        changes: dict[str, bool] = {name: True}
-        return dataclasses.replace(variable, **changes)  # type: ignore[arg-type]
+        changes: dict[str, Any] = {name: True}
+        return dataclasses.replace(variable, **changes)
 
     return set_flag
 
 
 def _text(name: str) -> _Setter:
     def set_text(variable: Variable, rest: str, key: str) -> Variable:
-        changes: dict[str, str] = {name: _first(rest, key)}
-        return dataclasses.replace(variable, **changes)  # type: ignore[arg-type]
+        changes: dict[str, Any] = {name: _first(rest, key)}
+        return dataclasses.replace(variable, **changes)
 
     return set_text
 

@@ -92,12 +92,14 @@ class Folders:
             raise InputError("a file name is missing; write it in quotes", path=path, line=line)
         folders = [self.home] if near is None else [near, self.home]
         plain = name.replace("\\", "/")
-        for folder in folders:
-            for tried in dict.fromkeys((name, plain)):
-                found = _existing(folder, tried)
-                if found is not None:
-                    self._say_where(name, tried, folder, found)
-                    return found
+        # The file at that place wins over one of its name elsewhere.
+        for look in (_at_its_place, _by_name):
+            for folder in folders:
+                for tried in dict.fromkeys((name, plain)):
+                    found = look(folder, tried)
+                    if found is not None:
+                        self._say_where(name, tried, folder, found)
+                        return found
         below = _below(folders, base_name(name))
         if len(below) == 1:
             self._tell_once(f"{name} is read from {below[0]}")
@@ -143,17 +145,24 @@ class Folders:
         return " or ".join(dict.fromkeys(str(folder) for folder in folders))
 
 
-def _existing(folder: Path, name: str) -> Path | None:
-    """A file in a folder: by its path, its path in another case, or its name alone."""
+def _at_its_place(folder: Path, name: str) -> Path | None:
+    """The file at a path from a folder, exact or in another case."""
     try:
         exact = folder / name
         if exact.is_file():
             return exact
         parts = [part for part in Path(name).parts if part != "."]
-        nested = None if Path(name).is_absolute() else _in_any_case(folder, parts)
-        return nested or _in_any_case(folder, [base_name(name)])
+        return None if Path(name).is_absolute() else _in_any_case(folder, parts)
     except (OSError, ValueError):
         # Names too long, or with characters that no file system takes.
+        return None
+
+
+def _by_name(folder: Path, name: str) -> Path | None:
+    """The file in a folder that has the name at the end of a path, in any case."""
+    try:
+        return _in_any_case(folder, [base_name(name)])
+    except (OSError, ValueError):
         return None
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
 
 from tacit.errors import HierarchyError, InputError, TacitError
 from tacit.hierarchy import Hierarchy
@@ -32,12 +34,12 @@ def dimension(
         InputError: A file is missing or wrong, or codes do not fit.
     """
     wide = (variable.width if width is None else width) or 0
-    told = {"path": metadata.path, "line": variable.line, "near": metadata.path.parent}
+    find = partial(folders.find, path=metadata.path, line=variable.line, near=metadata.path.parent)
     if variable.codelist is not None:
-        _check_labels(variable, folders, told)
+        _check_labels(variable, variable.codelist, find, folders)
     try:
         if variable.hierarchy is not None:
-            file = folders.find(variable.hierarchy, **told)  # type: ignore[arg-type]
+            file = find(variable.hierarchy)
             return read_hrc(
                 file, variable.lead, variable.total, width=wide, missing=variable.missing
             )
@@ -52,14 +54,15 @@ def dimension(
         ) from None
 
 
-def _check_labels(variable: Variable, folders: Folders, told: dict[str, object]) -> None:
+def _check_labels(
+    variable: Variable, codelist: str, find: Callable[[str], Path], folders: Folders
+) -> None:
     """Labels are for readers of lists: a list that is not there takes nothing from a table."""
-    assert variable.codelist is not None
     try:
-        file = folders.find(variable.codelist, **told)  # type: ignore[arg-type]
+        file = find(codelist)
     except TacitError:
         folders.tell(
-            f"the labels of {variable.name} ({variable.codelist}) are not there; its codes are "
+            f"the labels of {variable.name} ({codelist}) are not there; its codes are "
             "published without"
         )
         return

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from tacit.jobs.run import JobListener
 from tacit.microdata import TabulationReport
 from tacit.observer import Observer
 from tacit.release import Release
@@ -40,3 +41,15 @@ class ArgusListener:
 
     def on_written(self, paths: Sequence[Path]) -> None:
         """Files have been written."""
+
+
+class SearchListener(JobListener):
+    """Passes on the search of a job that a batch file makes."""
+
+    def __init__(self, listener: ArgusListener, time_limit: float):
+        self._listener = listener
+        self._time_limit = time_limit
+
+    def searching(self) -> AbstractContextManager[Observer]:
+        """As the listener says."""
+        return self._listener.searching(self._time_limit)

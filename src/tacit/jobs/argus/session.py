@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -44,12 +42,12 @@ from tacit.io.argus.sheet import Described
 from tacit.io.argus.written import FORMATS, WriteOptions, write_argus
 from tacit.io.files import replacing
 from tacit.jobs.argus.decisions import apply_apriori
-from tacit.jobs.argus.listener import ArgusListener
+from tacit.jobs.argus.listener import ArgusListener, SearchListener
 from tacit.jobs.argus.methods import Treatment, treatment
 from tacit.jobs.argus.rules import SafetyRules, safety_rules
 from tacit.jobs.argus.sources import FromMicrodata, FromTable, Report, Source, find, value_name
 from tacit.jobs.job import Job, MadeTable
-from tacit.jobs.run import JobListener, job_problem, run_job
+from tacit.jobs.run import job_problem, run_job
 from tacit.jobs.sections import Section
 from tacit.microdata import MicrodataError
 from tacit.observer import Observer
@@ -161,6 +159,7 @@ class Session:
                 if isinstance(error, _ABOUT_INPUT):
                     raise self._located(error, command) from None
                 raise
+        self._check_unread()
         self._record("all commands are done")
 
     def _located(self, error: TacitError, command: AnyCommand) -> InputError:
@@ -268,6 +267,23 @@ class Session:
         table.rule_line = command.line
         table.rules = safety_rules(table.calls)
 
+    def _check_unread(self) -> None:
+        """Say it if data were opened and never read; a file that is not there is an error."""
+        if self._data is None or self._maker is not None:
+            return
+        data = self._find(self._data)
+        if self._metadata is not None:
+            self._find(self._metadata, near=data.parent)
+        is_table = isinstance(self._data, OpenTableData)
+        command = "<READTABLE>" if is_table else "<READMICRODATA>"
+        self._note(f"nothing is read from {self._data.file}: there is no {command}")
+
+    def _find(
+        self, command: OpenMicrodata | OpenTableData | OpenMetadata, near: Path | None = None
+    ) -> Path:
+        """The file that a command opens."""
+        return self._folders.find(command.file, path=self._batch.path, line=command.line, near=near)
+
     def _read(self, command: ReadMicrodata | ReadTable) -> None:
         if self._data is None or self._metadata is None:
             missing = "<OPENMETADATA>" if self._data is not None else "<OPENMICRODATA>"
@@ -281,9 +297,8 @@ class Session:
             raise InputError(
                 "<OPENMICRODATA> goes with <READMICRODATA>, <OPENTABLEDATA> with <READTABLE>"
             )
-        find_file = partial(self._folders.find, path=self._batch.path)
-        data = find_file(self._data.file, line=self._data.line)
-        metadata_file = find_file(self._metadata.file, line=self._metadata.line, near=data.parent)
+        data = self._find(self._data)
+        metadata_file = self._find(self._metadata, near=data.parent)
         self._metadata_read: Metadata = read_metadata(metadata_file, tabular=tabular)
         self._files = (data, metadata_file)
         if isinstance(command, ReadTable):
@@ -460,7 +475,7 @@ class Session:
             try:
                 return run_job(
                     job,
-                    listener=_Listening(self._listener, limit),
+                    listener=SearchListener(self._listener, limit),
                     tolerance=tolerance,
                     time_limit=limit,
                 )
@@ -552,18 +567,6 @@ _BESIDE = {5: (".rda",), 6: (".frq",), **dict.fromkeys((1, 2, 3, 4, 7), ())}
 MORE_TIME = 4
 """How many times as long a search may take that found nothing safe, where minutes are for parts."""
 MOST_ATTEMPTS = 3
-
-
-class _Listening(JobListener):
-    """Passes on what happens to a job."""
-
-    def __init__(self, listener: ArgusListener, time_limit: float):
-        self._listener = listener
-        self._time_limit = time_limit
-
-    def searching(self) -> AbstractContextManager[Observer]:
-        """As the listener says."""
-        return self._listener.searching(self._time_limit)
 
 
 def _refuse_impossible(command: AnyCommand) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -64,20 +64,6 @@ class Source:
     by: Mapping[str, Hierarchy] = field(default_factory=dict)
     merged: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
-
-
-class Maker(Protocol):
-    """What makes tables: from microdata, or from a file with a finished table."""
-
-    def make(
-        self,
-        spec: SpecifyTable,
-        rules: SafetyRules,
-        recodes: Mapping[str, int | Recoding],
-        observer: Observer | None,
-        report: Report | None,
-    ) -> Source:
-        """Make a table, recoded."""
 
 
 class FromMicrodata:
