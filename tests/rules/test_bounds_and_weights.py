@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import InputError, TableError
-from tacit.rules import MinFrequency
+from tacit import InputError, TableError, recode, tabulate
+from tacit.rules import MinFrequency, SmallCounts
 from tacit.table import Bounds, Table, Weighting
 from tests.rules.slow import signed_lists, table_of
 
@@ -98,10 +98,40 @@ def test_columns_that_weights_come_from() -> None:
     assert weights("unit") == [1, 1, 1]
     assert weights("count") == [3, 1, 2]
     assert weights("shadow") == [3, 2, 1]
-    assert weights("weight", 0.5) == [3, 1, 2]
+    assert weights("weight", 0.5) == [3, 5, 2], "the value where no weight is given"
     assert weights([5, 6, 7]) == [5, 6, 7]
     assert table.apply(MinFrequency(2), weight="count").weight is not None
     assert table.apply(MinFrequency(2)).weight is not None
+
+
+@given(signed_lists)
+def test_a_cell_weighs_its_value_unless_said(cells: list[list[int]]) -> None:
+    """Where no weight is given, it is the magnitude of the value, and 1 where that is zero."""
+    table = table_of(cells).replace(count=None, top=None)
+    values = [sum(sum(parts) for parts in cells), *[sum(parts) for parts in cells]]
+    assert table.apply().problem().weight.tolist() == [abs(value) or 1 for value in values]
+    kept = table.apply(weight="unit").apply(bounds=Bounds(upper_factor=9))
+    assert kept.problem().weight.tolist() == [1] * len(values)
+
+
+def test_every_cell_of_a_table_of_counts_weighs_one() -> None:
+    """Values that count records, contributors or respondents do not say what a cell is worth."""
+    records = {"region": ["N", "N", "N", "S"], "firm": ["a", "a", "b", "c"], "size": [3, 1, 1, 2]}
+    by = {"region": None}
+
+    def weights(table: Table) -> list[float]:
+        return table.problem().weight.tolist()  # type: ignore[no-any-return]
+
+    records_per_region = tabulate(records, by, contributor="firm")
+    assert records_per_region.value.tolist() == [4, 3, 1]
+    assert weights(records_per_region) == [1, 1, 1]
+    assert weights(recode(records_per_region, {"region": {"all": ["N", "S"]}})) == [1, 1]
+    assert weights(records_per_region.link(records_per_region)) == [1, 1, 1]
+    assert weights(tabulate(records, by, "size")) == [7, 5, 2]
+    cells = {"region": ["N", "S"], "value": [5, 2], "count": [5, 2]}
+    assert weights(Table.from_frame(cells, by, count="count")) == [1, 1, 1]
+    assert weights(Table.from_frame(cells, by)) == [7, 5, 2]
+    assert weights(Table.from_frame(cells, by).apply(SmallCounts(3))) == [1, 1, 1]
 
 
 def test_weights_that_do_not_fit() -> None:

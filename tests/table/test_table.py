@@ -110,12 +110,12 @@ def test_an_empty_cell_needs_no_total() -> None:
 
 
 def test_problem_has_defaults_for_all_that_is_not_given() -> None:
-    """Cells are non-negative, unbounded and of weight 1; one contributor is a singleton."""
+    """Cells are non-negative, unbounded and weigh their value; one contributor is a singleton."""
     problem = Table.from_frame(FINEST, DIMENSIONS, count="n").problem()
     assert problem.validate() is problem
     assert problem.lower.tolist() == [0] * 13
     assert problem.upper.tolist() == [np.inf] * 13
-    assert problem.weight.tolist() == [1] * 13
+    assert problem.weight.tolist() == np.maximum(problem.value, 1).tolist()
     assert np.flatnonzero(problem.singleton >= 0).tolist() == [2, 5, 8]
     assert problem.singleton[2] == 2, "a respondent of its own"
     assert problem.name_cell(12) == "cell region=South, size=1"
@@ -143,7 +143,7 @@ def test_problem_takes_what_is_given() -> None:
     problem = table.problem().validate()
     assert problem.sensitive.tolist() == [2, 4]
     assert problem.upper_level.tolist() == [0.5, 0]
-    assert problem.weight.tolist() == [1, 7, 7, 7, 7]
+    assert problem.weight.tolist() == [6, 7, 7, 7, 7]
     assert problem.upper.tolist() == [np.inf, 9, 9, 9, 9]
     assert problem.must_publish.tolist() == [False, True, False, False, False]
 

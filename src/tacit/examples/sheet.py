@@ -112,6 +112,8 @@ class Sheet:
             row_name: [row for row, _ in self.codes],
             column_name: [column for _, column in self.codes],
             "value": [value for row in self.values for value in row],
+            # As in the problem: what papers print has no weights.
+            "weight": [1.0] * len(self.labels),
         }
         top: tuple[str, ...] = ()
         if contributions is not None:
@@ -132,7 +134,7 @@ class Sheet:
                 CellStatus.SENSITIVE.value if label in sensitive else CellStatus.SAFE.value
                 for label in self.labels
             ]
-        optional = ("count", "upper", "status", "lower_level", "upper_level")
+        optional = ("count", "weight", "upper", "status", "lower_level", "upper_level")
         columns = {name: name for name in optional if name in frame}
         hierarchies = {
             name: Hierarchy.from_parents({code: up for code, up in parents.items() if up})

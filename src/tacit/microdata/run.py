@@ -340,7 +340,7 @@ def _tabulate(
             microdata.backend,
             top=specification.top if specification.keeps_top else 0,
             with_empty=specification.keep_empty,
-        )
+        ).replace(of_counts=not specification.values)
         for name, tally in tallies.items()
     }
 

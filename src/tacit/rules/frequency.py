@@ -92,6 +92,7 @@ class SmallCounts(SensitivityRule):
 
     key: ClassVar[str] = "small-counts"
     title: ClassVar[str] = "small count"
+    is_for_counts: ClassVar[bool] = True
 
     minimum: float
     percent: float | None = None
@@ -143,6 +144,7 @@ class GroupDisclosure(SensitivityRule):
 
     key: ClassVar[str] = "group-disclosure"
     title: ClassVar[str] = "group disclosure"
+    is_for_counts: ClassVar[bool] = True
 
     by: str | Sequence[str] | None = None
     level: float = 1.0

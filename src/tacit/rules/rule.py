@@ -33,6 +33,8 @@ class SensitivityRule(ABC):
     """The name of the rule in files."""
     title: ClassVar[str]
     """The reason that the rule gives, without parameters: those are confidential."""
+    is_for_counts: ClassVar[bool] = False
+    """Whether it takes values for counts of respondents."""
 
     levels: Levels | None = None
     name: str | None = None

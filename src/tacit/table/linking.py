@@ -65,6 +65,7 @@ def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -
         "backend": tables[0].backend,
         "contributors": linked([(t.contributors, n) for t, n in merge.parts], cell_count),
         "holdings": linked([(t.holdings, n) for t, n in merge.parts], cell_count),
+        "of_counts": all(table.of_counts for table in tables),
         "verdicts": tuple(v.moved(n) for t, n in merge.parts for v in t.verdicts),
     }
 

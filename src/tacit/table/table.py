@@ -25,7 +25,7 @@ from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, j
 from tacit.table.labels import CellLabels, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
-from tacit.table.weighting import Weighting
+from tacit.table.weighting import Weighting, default_weights
 
 _COUNTS = ("count", "weighted_count", "holding_count", "requested")
 _OPTIONAL = (
@@ -80,6 +80,8 @@ class Table:
         holdings: The same for holdings.
         verdicts: What rules said of the cells, see `apply`: they tell how much is to stay
             uncertain to each contributor.
+        of_counts: Whether the values are known to be counts, as `tacit.tabulate` makes them
+            without a value; see `has_counts`.
     """
 
     grids: tuple[Grid, ...]
@@ -106,6 +108,7 @@ class Table:
     contributors: Largest | None = None
     holdings: Largest | None = None
     verdicts: tuple[Verdict, ...] = ()
+    of_counts: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grids", tuple(self.grids))
@@ -332,6 +335,16 @@ class Table:
             return np.zeros(self.cell_count, bool)
         return is_overridden(self.reason) & ~self.is_sensitive
 
+    @property
+    def has_counts(self) -> bool:
+        """Whether the values are counts: of records, of contributors, or as a rule takes them."""
+        counts = (self.count, self.weighted_count)
+        return (
+            self.of_counts
+            or any(column is not None and np.array_equal(column, self.value) for column in counts)
+            or any(getattr(verdict.rule, "is_for_counts", False) for verdict in self.verdicts)
+        )
+
     @cached_property
     def labels(self) -> CellLabels:
         """Names of the cells such as `industry=A, region=North`, made when asked for."""
@@ -417,7 +430,8 @@ class Table:
                 the median magnitude of all cells that are not zero.
             bounds: What attackers know about the cells, besides the bounds given already.
             weight: How much information a cell stands for: a `Weighting`, or what it is taken
-                from, such as `value`, `count`, `unit` or a number for each cell.
+                from, such as `value`, `count`, `unit` or a number for each cell. Unless said, now
+                or before, it is the value, or 1 for each cell of a table that `has_counts`.
 
         Raises:
             TableError: Cells are sensitive but must be published or are marked as safe, or their
@@ -466,11 +480,12 @@ class Table:
         """The table as algorithms see it.
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
-        nothing at all if any cell of the table is. Weights are 1 unless given. Empty cells must
-        be published. Cells with one contributor carry the number of a respondent: a total and the
-        only cell that contributes to it share one, others have their own. It is built once for
-        each choice and kept, as neither of the two ever changes. `tacit.protect` asks for
-        insiders; methods that are called with a problem follow the papers unless it has some.
+        nothing at all if any cell of the table is. Where no weight is given, it is the magnitude
+        of the value, or 1 in a table that `has_counts`. Empty cells must be published. Cells with
+        one contributor carry the number of a respondent: a total and the only cell that
+        contributes to it share one, others have their own. It is built once for each choice and
+        kept, as neither of the two ever changes. `tacit.protect` asks for insiders; methods that
+        are called with a problem follow the papers unless it has some.
 
         Args:
             insiders: Which contributors attack besides readers, each knowing its own figures:
@@ -505,7 +520,7 @@ class Table:
             value=self.value,
             lower=self._filled("lower", -np.inf if can_be_negative else 0.0),
             upper=self._filled("upper", np.inf),
-            weight=self._filled("weight", 1.0),
+            weight=self._filled("weight", default_weights(self)),
             relations=self.relations,
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
@@ -523,8 +538,8 @@ class Table:
             return None
         return [cells for grid in self.grids for cells in grid.strips()] or None
 
-    def _filled(self, name: str, default: float) -> Floats:
+    def _filled(self, name: str, default: float | Floats) -> Floats:
         column: Floats | None = getattr(self, name)
         if column is None:
-            return np.full(self.cell_count, default)
+            return np.array(np.broadcast_to(default, self.cell_count), np.float64)
         return np.where(np.isnan(column), default, column)

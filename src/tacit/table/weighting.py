@@ -82,3 +82,14 @@ class Weighting:
                 f"the table has no {self.by} to take weights from; it has {', '.join(there)}"
             )
         return column
+
+
+def default_weights(table: Table) -> Floats:
+    """What a cell costs where nobody says: its value, or 1 where values are counts.
+
+    >>> from tacit.table import Table
+    >>> frame = {"sex": ["f", "m"], "value": [16, 0], "count": [3, 1]}
+    >>> default_weights(Table.from_frame(frame, {"sex": None})).tolist()
+    [16.0, 16.0, 1.0]
+    """
+    return Weighting(UNIT if table.has_counts else "value").weights(table)

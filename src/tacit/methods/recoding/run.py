@@ -115,6 +115,7 @@ class _Merging:
             backend=table.backend,
             contributors=self._largest(table.contributors),
             holdings=self._largest(table.holdings),
+            of_counts=table.of_counts,
             **columns,
         )
 
