@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.errors import HierarchyError
+from tacit.errors import HierarchyError, InputError
 from tacit.hierarchy import Hierarchy
 
 NESTED = {"A": {"A1": None, "A2": ["A21", "A22"]}, "B": []}
@@ -205,3 +206,30 @@ def test_levels_undo_paths(parents: dict[str, str]) -> None:
         for level in range(tree.depth)
     }
     assert Hierarchy.from_levels(columns, total="c0") == tree
+
+
+def test_hrc_files(tmp_path: Path) -> None:
+    """A .hrc file gives the tree of its marks, with another mark and total where they are named."""
+    path = tmp_path / "tree.hrc"
+    path.write_text("A\n@A1\n@@A11\n@A2\nB\n")
+    nested = {"A": {"A1": ["A11"], "A2": None}, "B": None}
+    assert Hierarchy.from_hrc(path) == Hierarchy.from_nested(nested)
+    path.write_text("A\r\n  . A1\r\n")
+    found = Hierarchy.from_hrc(str(path), indent=".", total="EU")
+    assert found == Hierarchy.from_nested({"A": ["A1"]}, total="EU")
+
+
+@pytest.mark.parametrize(
+    ("content", "indent", "message"),
+    [
+        ("A\n@@A1\n", "@", r"tree\.hrc:2: code A1 is more than one level below"),
+        ("A\nTotal\n", "@", r"tree\.hrc:2: code Total is listed more than once"),
+        ("A\n  A1\n", "  ", "the mark before codes cannot be blank"),
+    ],
+)
+def test_hrc_files_that_are_wrong(tmp_path: Path, content: str, indent: str, message: str) -> None:
+    """What is wrong in a .hrc file is named with its line."""
+    path = tmp_path / "tree.hrc"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        Hierarchy.from_hrc(path, indent)

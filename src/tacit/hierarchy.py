@@ -5,9 +5,10 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +26,14 @@ class Hierarchy:
     """A tree of codes: each code is the sum of its children, the total the sum of all.
 
     Codes are in pre-order: the total first, every code directly followed by all that lies
-    below it. Build one with `flat`, `from_nested`, `from_parents`, `from_prefixes` or
-    `from_levels`; codes that are whole numbers become text.
+    below it. Build one with `flat`, `from_nested`, `from_parents`, `from_prefixes`,
+    `from_levels` or `from_hrc`; codes that are whole numbers become text.
 
     Attributes:
         codes: All codes, the total first.
         parents: For each code the position of its parent in `codes`; -1 for the total.
+        labels: What codes mean in words, for those that have a label; see `with_labels`. They
+            are shown to people and nothing else: two hierarchies are equal whatever their labels.
 
     >>> regions = Hierarchy.from_nested({"North": ["N1", "N2"], "South": None})
     >>> regions
@@ -43,6 +46,7 @@ class Hierarchy:
 
     codes: tuple[str, ...]
     parents: tuple[int, ...]
+    labels: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "codes", tuple(code_text(code) for code in self.codes))
@@ -69,6 +73,8 @@ class Hierarchy:
                     [self.codes[position]],
                 )
             path.append(position)
+        object.__setattr__(self, "labels", label_texts(self.labels.items()))
+        self._refuse_unknown(self.labels)
 
     @classmethod
     def flat(cls, codes: Iterable[object], total: object = DEFAULT_TOTAL) -> Self:
@@ -232,6 +238,24 @@ class Hierarchy:
         return cls._from_paths(paths, code_text(total))
 
     @classmethod
+    def from_hrc(
+        cls, path: str | Path, indent: str = "@", total: object = DEFAULT_TOTAL
+    ) -> Hierarchy:
+        """From a file with one code per line, as tau-ARGUS and sdcHierarchies write it (`.hrc`).
+
+        Args:
+            path: The file: each level has one mark more before the code.
+            indent: The mark.
+            total: The code of the total, which is not in the file.
+
+        Raises:
+            InputError: The file cannot be read, or a line makes no sense; it names the line.
+        """
+        from tacit.io.hrc import read_hrc
+
+        return read_hrc(path, indent, code_text(total))
+
+    @classmethod
     def _from_paths(cls, paths: Iterable[list[str]], top: str) -> Self:
         above: dict[str, str | None] = {top: None}
         for path in paths:
@@ -360,6 +384,49 @@ class Hierarchy:
             position = self.parents[position]
         return tuple(found)
 
+    def with_labels(
+        self,
+        labels: Any,
+        code: str = "code",
+        label: str = "label",
+        *,
+        unknown: Literal["refuse", "ignore"] = "refuse",
+    ) -> Self:
+        """The same hierarchy with labels of codes, besides those that it has.
+
+        Args:
+            labels: A mapping of codes to labels, or a data frame (or dict of columns).
+            code: The column with the codes, for a data frame.
+            label: The column with their labels, for a data frame. A code without one has none.
+            unknown: What to do with labels of codes that are not here: `refuse` them, or
+                `ignore` them where one list of labels serves several hierarchies.
+
+        Raises:
+            HierarchyError: Codes that are not here, or codes with two labels.
+
+        >>> industry = Hierarchy.flat(["C10", "C11"]).with_labels({"C10": "Food"})
+        >>> industry.labels["C10"], industry.text("C10"), industry.text("C11")
+        ('Food', 'C10 Food', 'C11')
+        """
+        given = labels_from(labels, code, label)
+        if unknown == "ignore":
+            given = {key: text for key, text in given.items() if key in self.positions}
+        return replace(self, labels={**self.labels, **given})
+
+    def text(self, code: object) -> str:
+        """A code with its label, as in `C10 Food`; the code alone where it has none."""
+        found = self.codes[self.index(code)]
+        return f"{found} {self.labels[found]}" if found in self.labels else found
+
+    def _refuse_unknown(self, labels: Iterable[str]) -> None:
+        unknown = [code for code in labels if code not in self.positions]
+        if unknown:
+            raise HierarchyError(
+                f"there are labels of {first_few(unknown)}, but no such codes below {self.total}; "
+                "correct the codes or leave their labels out",
+                unknown,
+            )
+
     def codes_at(self, level: int) -> tuple[str, ...]:
         """The codes of one level, in order; the total is level 0."""
         return tuple(self.codes[position] for position in np.flatnonzero(self.level == level))
@@ -383,6 +450,34 @@ def _texts(codes: Iterable[object]) -> list[str]:
     if isinstance(codes, str):
         raise HierarchyError(f"{codes!r} is one text; give a list of codes")
     return [code_text(code) for code in codes]
+
+
+def label_texts(rows: Iterable[tuple[object, object]]) -> dict[str, str]:
+    """The label of each code that has one; pairs of code and label.
+
+    Raises:
+        HierarchyError: A code has two labels, or something cannot be a code or a label.
+    """
+    found: dict[str, str] = {}
+    for code, label in rows:
+        if _is_missing(label):
+            continue
+        # A line end within a label would break lines of text.
+        key, text = code_text(code), " ".join(str(label).split())
+        odd = unwritable(text)
+        if odd is not None:
+            raise HierarchyError(f"the label of code {key}, {odd}; correct it", [key])
+        if text and found.setdefault(key, text) != text:
+            raise HierarchyError(f"code {key} has two labels; leave out one", [key])
+    return found
+
+
+def labels_from(labels: Any, code: str = "code", label: str = "label") -> dict[str, str]:
+    """The label of each code; arguments as of `Hierarchy.with_labels`."""
+    if isinstance(labels, Mapping) and not (code in labels and label in labels):
+        return label_texts(labels.items())
+    table = _columns(labels)
+    return label_texts(zip(_column(table, code), _column(table, label), strict=True))
 
 
 def _is_missing(code: object) -> bool:

@@ -26,6 +26,10 @@ FILES = {
     "empty.hrc": "\n",
     "circle.csv": "child,parent\nA,B\nB,A\n",
     "latin.hrc": None,
+    "named.csv": "child,parent,label\nA,Total,Food\nA1,A,Fish\nA2,A,\nB,Total,Wood\n",
+    "both.csv": "section,section_name,division,name\nA,Food,A1,Fish\nA,Food,A2,\nB,Wood,,\n",
+    "labels.csv": "code,label\nA,Food\nA1,Fish\nB,Wood\n",
+    "labels.cdl": "A,Food\nA1,Fish\nB,Wood\n",
 }
 
 
@@ -74,6 +78,52 @@ def test_a_total_of_ones_own(tmp_path: Path) -> None:
         assert found.total == "EU"
 
 
+LABELS = {"A": "Food", "A1": "Fish", "B": "Wood"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'file = "named.csv"',
+        'file = "named.csv"\nlabel = "label"',
+        'file = "both.csv"\nlevels = ["section", "division"]\nlabel = ["section_name", "name"]',
+        'file = "tree.hrc"\nlabels = "labels.csv"',
+        'file = "usual.csv"\nlabels = "labels.cdl"',
+        'lengths = [1, 2]\nlabels = "labels.csv"',
+        'codes = {A = ["A1", "A2"], B = []}\n[labels]\nA = "Food"\nA1 = "Fish"\nB = "Wood"',
+    ],
+)
+def test_every_way_to_give_labels(tmp_path: Path, text: str) -> None:
+    """The same labels come from the file of the hierarchy, a file of labels, and the job itself."""
+    found = _dimension(tmp_path, text)
+    assert found.resolved(lambda: ["A1", "A2", "B"]) == NESTED
+    assert found.labels == LABELS
+    named = [name for name in ("labels.csv", "labels.cdl", "tree.hrc", "named.csv") if name in text]
+    assert {tmp_path / name for name in named} <= set(found.files)
+
+
+def test_labels_of_a_file_give_way_to_those_beside_it(tmp_path: Path) -> None:
+    """A label in the job takes the place of the one in the file of the hierarchy."""
+    found = _dimension(tmp_path, 'file = "named.csv"\nlabels = {A1 = "Trout"}')
+    assert found.labels == LABELS | {"A1": "Trout"}
+
+
+def test_labels_of_unknown_codes(tmp_path: Path) -> None:
+    """Labels of codes that do not exist are refused, unless the job says otherwise."""
+    declared = _dimension(tmp_path, 'codes = ["A"]\nlabels = "labels.csv"')
+    with pytest.raises(InputError, match=r"labels.csv: there are labels of A1, B, but no such"):
+        declared.refuse_labels({"Total", "A"})
+    inline = _dimension(tmp_path, 'codes = ["A"]\n[labels]\nA = "Food"\nQ = "Fish"')
+    with pytest.raises(InputError, match=r"job.toml:4: .*there are labels of Q"):
+        inline.refuse_labels({"Total", "A"})
+    text = 'codes = ["A"]\nlabels = "labels.csv"\nunknown_labels = "ignore"'
+    _dimension(tmp_path, text).refuse_labels({"Total", "A"})
+    occurring = _dimension(tmp_path, 'labels = "labels.csv"')
+    occurring.refuse_labels({"Total", "A"})
+    with pytest.raises(InputError, match="labels of A, A1, B"):
+        occurring.refuse_labels({"Total", "Q"})
+
+
 @pytest.mark.parametrize(
     ("text", "where", "message"),
     [
@@ -99,6 +149,18 @@ def test_a_total_of_ones_own(tmp_path: Path) -> None:
         ('file = "twice.hrc"', "twice.hrc:4", "A1 is listed more than once"),
         ('file = "marks.hrc"', "marks.hrc:2", "marks but no code"),
         ('file = "empty.hrc"', "empty.hrc", "holds no codes"),
+        ('file = "named.csv"\nlabel = "word"', "named.csv", "there is no column 'word'"),
+        ('file = "named.csv"\nlabel = ["a", "b"]', "job.toml:2", "'label' names one column"),
+        (
+            'file = "both.csv"\nlevels = ["section", "division"]\nlabel = "name"',
+            "job.toml:3",
+            "'label' names 1 columns for 2 levels",
+        ),
+        ('file = "tree.hrc"\nlabel = "name"', "job.toml:2", "a .hrc file has no columns"),
+        ('label = "name"', "job.toml:1", "'label' needs a 'file'"),
+        ('labels = "none.csv"', "none.csv", "the file cannot be read"),
+        ("[labels]\nA = 3", "job.toml:2", "a label must be a text"),
+        ('unknown_labels = "ignore"', "job.toml:1", "'unknown_labels' needs 'labels'"),
         ('file = "latin.hrc"', "latin.hrc:1", "not text in UTF-8; convert the file"),
     ],
 )

@@ -1,20 +1,36 @@
-"""Dimensions of a job: hierarchies written out, in files, or in the codes themselves."""
+"""Dimensions of a job: hierarchies written out, in files, or in the codes themselves.
+
+Labels of codes come from a file or a table of their own, or from columns of the hierarchy's file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import HierarchyError, InputError, TacitError
-from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
+from tacit.errors import HierarchyError, InputError, TacitError, first_few
+from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy, label_texts
 from tacit.io.cells import read_columns
-from tacit.io.files import read_text
+from tacit.io.hrc import read_hrc
+from tacit.io.labels import read_labels
 from tacit.jobs.sections import Section
 
-_KEYS = ("codes", "file", "child", "parent", "levels", "indent", "lengths", "total")
-_ABOUT_FILES = ("child", "parent", "levels", "indent")
+_KEYS = (
+    "codes",
+    "file",
+    "child",
+    "parent",
+    "levels",
+    "indent",
+    "lengths",
+    "total",
+    "label",
+    "labels",
+    "unknown_labels",
+)
+_ABOUT_FILES = ("child", "parent", "levels", "indent", "label")
 _ALTERNATIVES = (
     ("codes", "file"),
     ("child", "levels"),
@@ -23,6 +39,8 @@ _ALTERNATIVES = (
     ("parent", "lengths"),
 )
 _HRC = ".hrc"
+_LABEL = "label"
+"""The column of labels in the file of a hierarchy, where none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +52,20 @@ class Dimension:
         hierarchy: Its hierarchy, if the job says it all.
         lengths: Otherwise, for codes whose beginnings are codes too, the lengths of each level.
         total: The code of the total.
+        labels: The labels of its codes.
     """
 
     section: Section
     hierarchy: Hierarchy | None
     lengths: tuple[int, ...] | None = None
     total: str = DEFAULT_TOTAL
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it is read from."""
+        named = [key for key in ("file", "labels") if isinstance(self.section.given.get(key), str)]
+        return [self.section.file.parent / self.section.given[key] for key in named]
 
     def resolved(self, occurring: Callable[[], Iterable[object]]) -> Hierarchy | None:
         """The hierarchy; None puts the codes that occur below one total.
@@ -54,10 +80,33 @@ class Dimension:
         except HierarchyError as error:
             raise self.section.fault(str(error), "lengths") from None
 
+    def refuse_labels(self, known: Collection[str]) -> None:
+        """Refuse labels of codes that there are not.
+
+        Where the codes are those that occur, a list of labels may well have more; it is refused
+        if it is about other codes altogether.
+
+        Args:
+            known: The codes that there are, those before and after recoding.
+        """
+        if not self.labels or self.section.given.get("unknown_labels") == "ignore":
+            return
+        unknown = [code for code in self.labels if code not in known]
+        if not unknown or (self.hierarchy is None and len(unknown) < len(self.labels)):
+            return
+        message = (
+            f"there are labels of {first_few(unknown)}, but no such codes; correct them, leave "
+            'them out, or say unknown_labels = "ignore" in the job'
+        )
+        if isinstance(self.section.given["labels"], str):
+            raise InputError(message, path=self.section.path("labels"))
+        raise self.section.fault(message, "labels", unknown[0])
+
 
 def read_dimension(section: Section) -> Dimension:
     """A dimension from its table in a job."""
     section.refuse_unknown(_KEYS)
+    labels = _labels(section)
     total = section.text("total") or DEFAULT_TOTAL
     lengths = _lengths(section)
     file = section.path("file")
@@ -66,7 +115,7 @@ def read_dimension(section: Section) -> Dimension:
     if file is None and codes is None:
         if lengths is None and "total" in section.given:
             raise section.fault("'total' needs 'codes', 'file' or 'lengths' beside it", "total")
-        return Dimension(section, None, lengths, total)
+        return Dimension(section, None, lengths, total, labels)
     try:
         if codes is not None:
             found = _from_codes(codes, lengths, total)
@@ -78,7 +127,29 @@ def read_dimension(section: Section) -> Dimension:
     except TacitError as error:
         key = "codes" if file is None else "file"
         raise section.fault(str(error), key) from None
-    return Dimension(section, found)
+    return Dimension(section, found, labels={**found.labels, **labels})
+
+
+def _labels(section: Section) -> dict[str, str]:
+    """The labels that are given apart from the hierarchy."""
+    given = section.get("labels", str, dict)
+    if section.one_of("unknown_labels", ("refuse", "ignore")) is not None and given is None:
+        raise section.fault(
+            "'unknown_labels' needs 'labels', which are not given", "unknown_labels"
+        )
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        file = section.path("labels")
+        assert file is not None
+        return read_labels(file)
+    for code, label in given.items():
+        if not isinstance(label, str) or not label.strip():
+            raise section.fault("a label must be a text", "labels", code)
+    try:
+        return label_texts(given.items())
+    except HierarchyError as error:
+        raise section.fault(str(error), "labels", *error.codes[:1]) from None
 
 
 def _refuse_contradictions(section: Section, codes: Any) -> None:
@@ -92,7 +163,7 @@ def _refuse_contradictions(section: Section, codes: Any) -> None:
     if "lengths" in given and isinstance(codes, dict):
         raise section.fault("'lengths' are for a plain list of 'codes'", "lengths")
     is_hrc = str(given.get("file", "")).lower().endswith(_HRC)
-    for key in ("child", "parent", "levels", "lengths") if is_hrc else ("indent",):
+    for key in ("child", "parent", "levels", "lengths", "label") if is_hrc else ("indent",):
         if key in given:
             wrong = "a .hrc file has no columns" if is_hrc else "this is not a .hrc file"
             raise section.fault(f"{wrong}: leave out {key!r}", key)
@@ -121,52 +192,49 @@ def _from_file(
     section: Section, file: Path, lengths: tuple[int, ...] | None, total: str
 ) -> Hierarchy:
     if file.suffix.lower() == _HRC:
-        return _from_hrc(file, section.text("indent") or "@", total)
+        return read_hrc(file, section.text("indent") or "@", total)
     levels = section.texts("levels")
     read = read_columns(file)
     needed = levels or [section.text("child") or "child"]
     if levels is None and lengths is None:
         needed.append(section.text("parent") or "parent")
-    for name in needed:
+    labelled = _label_columns(section, read, needed, levels)
+    for name in (*needed, *(label for _, label in labelled)):
         if name not in read:
             known = ", ".join(read)
             raise InputError(f"there is no column {name!r}; the columns are {known}", path=file)
     try:
         if levels is not None:
-            return Hierarchy.from_levels(read, levels, total)
-        if lengths is not None:
-            return Hierarchy.from_prefixes(read[needed[0]], lengths, total)
-        child, parent = needed
-        return Hierarchy.from_parents(read, child, parent, section.text("total"))
+            found = Hierarchy.from_levels(read, levels, total)
+        elif lengths is not None:
+            found = Hierarchy.from_prefixes(read[needed[0]], lengths, total)
+        else:
+            child, parent = needed
+            found = Hierarchy.from_parents(read, child, parent, section.text("total"))
+        pairs = [
+            (code, text)
+            for column, label in labelled
+            for code, text in zip(read[column], read[label], strict=True)
+            if code is not None
+        ]
+        return found.with_labels(label_texts(pairs))
     except HierarchyError as error:
         raise InputError(str(error), path=file) from None
 
 
-def _from_hrc(file: Path, indent: str, total: str) -> Hierarchy:
-    """A file with one code per line, each level marked by one more mark in front of the code."""
-    lines = read_text(file).split("\n")
-    above = [total]
-    parents: dict[str, str] = {}
-    for number, line in enumerate(lines, start=1):
-        code = line.strip()
-        depth = 0
-        while code.startswith(indent):
-            code = code[len(indent) :].lstrip()
-            depth += 1
-        if not code:
-            if depth:
-                raise InputError("there are marks but no code", path=file, line=number)
-            continue
-        if depth >= len(above):
-            raise InputError(
-                f"code {code} is more than one level below the line before",
-                path=file,
-                line=number,
-            )
-        if code in parents or code == total:
-            raise InputError(f"code {code} is listed more than once", path=file, line=number)
-        parents[code] = above[depth]
-        above[depth + 1 :] = [code]
-    if not parents:
-        raise InputError("the file holds no codes", path=file)
-    return Hierarchy.from_parents(parents, total=total)
+def _label_columns(
+    section: Section, read: Collection[str], needed: list[str], levels: list[str] | None
+) -> list[tuple[str, str]]:
+    """Columns of a hierarchy's file with codes, each with the column of their labels."""
+    given = section.texts("label")
+    if levels is None:
+        if given is not None and len(given) > 1:
+            raise section.fault("'label' names one column, unless there are 'levels'", "label")
+        names = given or [name for name in [_LABEL] if name in read]
+        return [(needed[0], name) for name in names]
+    if given is not None and len(given) != len(levels):
+        raise section.fault(
+            f"'label' names {len(given)} columns for {len(levels)} levels; name one for each",
+            "label",
+        )
+    return list(zip(levels, given or (), strict=False))

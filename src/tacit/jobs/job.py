@@ -18,6 +18,7 @@ from tacit.jobs.sections import Section
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
+from tacit.release.labels import Labels
 from tacit.rules import (
     bounds_from_mapping,
     from_mapping,
@@ -220,10 +221,23 @@ class Job:
             read += self.data.files
         elif self.data.path != self.path:
             read.append(self.data.path)
-        hierarchies = [dimension.section.path("file") for dimension in self.dimensions.values()]
+        hierarchies = [file for given in self.dimensions.values() for file in given.files]
         marks = [getattr(rule, "marks", None) for rule in self.rules]
         others = [*hierarchies, *(file for file in marks if isinstance(file, Path))]
         return (*read, *(file for file in others if file is not None))
+
+    def refuse_labels_without_codes(self, labels: Labels | None) -> None:
+        """Refuse a place for labels where no dimension has any.
+
+        Raises:
+            InputError: At the line of the outputs.
+        """
+        if labels is not None and not any(given.labels for given in self.dimensions.values()):
+            raise (self.top.section("outputs") or self.top).fault(
+                "no dimension has labels to show; give it some under [dimensions], or leave out "
+                "'labels' here",
+                "labels",
+            )
 
     def replace(self, **changes: Any) -> Job:
         """The same job with something changed."""
@@ -273,7 +287,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
         for key in _NOT_FOR_JJ:
             if key in top.given:
                 raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
-    return Job(
+    job = Job(
         path=path,
         data=data,
         dimensions={} if isinstance(data, JJFile) else _dimensions(top),
@@ -284,6 +298,8 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
         **_method(top),
         outputs=_outputs(top),
     )
+    job.refuse_labels_without_codes(job.outputs.presentation.labels)
+    return job
 
 
 def _data(top: Section, microdata: str | None) -> Microdata | CellFile | JJFile:
@@ -497,7 +513,8 @@ def _outputs(top: Section) -> Outputs:
 
 def _presentation(section: Section) -> Presentation:
     marks = section.get("marks", str, dict)
-    given: dict[str, Any] = {name: section.text(name) for name in ("flags", "layout", "title")}
+    texts = ("flags", "layout", "title", "labels")
+    given: dict[str, Any] = {name: section.text(name) for name in texts}
     try:
         return Presentation(
             marks=marks, tell_primary=bool(section.get("tell_primary", bool)), **given

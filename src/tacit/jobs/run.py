@@ -62,12 +62,26 @@ def job_table(
             table = _read_table(job, job.data)
     except TacitError as error:
         raise _at_its_line(job, error) from None
-    if not job.recodes:
-        return table
-    try:
-        return recode(table, job.recodes, overlap=job.overlap)
-    except TacitError as error:
-        raise _at_its_line(job, error) from None
+    recoded = table
+    if job.recodes:
+        try:
+            recoded = recode(table, job.recodes, overlap=job.overlap)
+        except TacitError as error:
+            raise _at_its_line(job, error) from None
+    return _labelled(job, table, recoded)
+
+
+def _labelled(job: Job, table: Table, recoded: Table) -> Table:
+    """The recoded table with the labels of its codes, those of merged ones included."""
+    named = {name: given for name, given in job.dimensions.items() if given.labels}
+    if not named:
+        return recoded
+    labels = {}
+    for name, given in named.items():
+        codes = {*table.dimensions[name].codes, *recoded.dimensions[name].codes}
+        given.refuse_labels(codes)
+        labels[name] = given.labels
+    return recoded.with_labels(labels, unknown="ignore")
 
 
 def _at_its_line(job: Job, error: TacitError) -> InputError:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tacit.errors import InputError, first_few, nearest
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Integers
+from tacit.release.labels import Labels, check_labels, code_texts, known_labels
 from tacit.release.marks import DEFAULT_MARK, Marks, cell_texts
 from tacit.table.frames import to_frame
 
@@ -56,6 +57,23 @@ class Pivot:
         others = ", ".join(f"{name} {code}" for name, code in self.fixed.items())
         return " by ".join(names) + (f" ({others})" if others else "")
 
+    def row_texts(self, labels: Labels = "beside") -> tuple[tuple[str, ...], ...]:
+        """The codes of each row as readers see them, with what labels there are."""
+        texts = [self._texts_of(name, labels) for name in self.row_names]
+        return tuple(
+            tuple(of.get(code, code) for of, code in zip(texts, codes, strict=True))
+            for codes in self.rows
+        )
+
+    def column_texts(self, labels: Labels = "beside") -> tuple[str, ...]:
+        """The code of each column as readers see it, with its label."""
+        texts = {} if self.column_name is None else self._texts_of(self.column_name, labels)
+        return tuple(texts.get(code, code) for code in self.columns)
+
+    def _texts_of(self, dimension: str, labels: Labels) -> dict[str, str]:
+        check_labels(labels)
+        return code_texts(known_labels(self.published).get(dimension, {}), labels)
+
     def texts(
         self, marks: Marks = DEFAULT_MARK, *, grouping: str = "", same_decimals: bool = False
     ) -> list[list[str]]:
@@ -85,7 +103,13 @@ class Pivot:
             self.fixed,
         )
 
-    def to_frame(self, backend: str | None = None, *, marks: Marks | None = DEFAULT_MARK) -> Any:
+    def to_frame(
+        self,
+        backend: str | None = None,
+        *,
+        marks: Marks | None = DEFAULT_MARK,
+        labels: Labels = "none",
+    ) -> Any:
         """A data frame with the codes of the rows and one column for each code of the columns.
 
         Args:
@@ -93,25 +117,27 @@ class Pivot:
                 the library that the table came from.
             marks: What stands for suppressed cells, where cells are texts. None makes columns
                 of numbers, NaN where there is no value.
+            labels: Labels of codes, as for `to_html`; by default codes alone, by which programs
+                find rows and columns.
         """
         frame: dict[str, npt.NDArray[Any]] = {
-            name: np.array([codes[place] for codes in self.rows], dtype=str)
+            name: np.array([codes[place] for codes in self.row_texts(labels)], dtype=str)
             for place, name in enumerate(self.row_names)
         }
         cells: npt.NDArray[Any] = np.append(self.published.value, np.nan)[self.cells]
         if marks is not None:
             cells = np.array(self.texts(marks), dtype=str).reshape(self.cells.shape)
-        for code, column in zip(self.columns, cells.T, strict=True):
+        for code, column in zip(self.column_texts(labels), cells.T, strict=True):
             name = f"{self.column_name} {code}" if code in frame else code
             frame[name] = column.copy()
         return to_frame(frame, backend or self.published.backend)
 
-    def to_text(self, marks: Marks = DEFAULT_MARK) -> str:
+    def to_text(self, marks: Marks = DEFAULT_MARK, labels: Labels = "beside") -> str:
         """Lines of text with aligned columns, codes of the rows indented."""
-        lines = [["", *[""] * (len(self.row_names) - 1), *self.columns]]
+        lines = [["", *[""] * (len(self.row_names) - 1), *self.column_texts(labels)]]
         lines[0][: len(self.row_names)] = self.row_names
         for codes, levels, cells in zip(
-            self.rows, self.row_levels.tolist(), self.texts(marks), strict=True
+            self.row_texts(labels), self.row_levels.tolist(), self.texts(marks), strict=True
         ):
             heads = [INDENT * level + code for code, level in zip(codes, levels, strict=True)]
             lines.append([*heads, *cells])
@@ -127,22 +153,26 @@ class Pivot:
             for line in lines
         )
 
-    def to_html(self, marks: Marks = DEFAULT_MARK) -> str:
+    def to_html(self, marks: Marks = DEFAULT_MARK, labels: Labels = "beside") -> str:
         """A table in HTML, for a page of one's own."""
         from tacit.release.rendering import pivot_table
 
-        return pivot_table(self, marks)
+        return pivot_table(self, marks, labels)
 
-    def to_excel(self, path: str | Path, *, marks: Marks = DEFAULT_MARK) -> None:
+    def to_excel(
+        self, path: str | Path, *, marks: Marks = DEFAULT_MARK, labels: Labels = "beside"
+    ) -> None:
         """Write an Excel workbook of this part, with a legend.
 
         Args:
             path: Where to write.
             marks: What to write in place of suppressed values.
+            labels: Labels of codes: after the code (`beside` or `together`), `instead` of it, or
+                `none`.
         """
         from tacit.io.exports import write_pivot_excel
 
-        write_pivot_excel(self, path, marks=marks)
+        write_pivot_excel(self, path, marks=marks, labels=labels)
 
     def __str__(self) -> str:
         return self.to_text()

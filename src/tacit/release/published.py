@@ -18,6 +18,7 @@ from tacit.outcome import Intervals, Outcome, Suppression, Values
 from tacit.problem import Booleans, Floats, Problem
 from tacit.release.against import Against
 from tacit.release.flags import Flags, PublishedStatus, flag_columns
+from tacit.release.labels import Labels, free_name, head_columns
 from tacit.release.marks import DEFAULT_MARK, Marks, settled
 from tacit.release.pivot import Pivot, pivot
 from tacit.table import Table
@@ -141,37 +142,52 @@ class Published:
         """The cells that are not published with a value."""
         return np.asarray(self.status != PublishedStatus.VALUE.value)
 
-    def columns(self, value: str = "value", flags: Flags = "status") -> dict[str, npt.NDArray[Any]]:
+    def columns(
+        self, value: str = "value", flags: Flags = "status", labels: Labels = "beside"
+    ) -> dict[str, npt.NDArray[Any]]:
         """The columns of `to_frame`.
 
         Args:
             value: What to call the column of the values.
             flags: Which columns say how each cell is published, see `flag_columns`.
+            labels: Where labels of codes stand, see `Labels`.
         """
         cells: dict[str, npt.NDArray[Any]] = {value: self.value}
         if self.lower is not None and self.upper is not None:
             cells |= {"lower": self.lower, "upper": self.upper}
         cells |= flag_columns(self, flags)
-        columns: dict[str, npt.NDArray[Any]] = dict(self.codes)
+        columns = head_columns(self, labels)
         for name, column in cells.items():
-            columns[f"cell_{name}" if name in columns else name] = column
+            columns[free_name(name, columns)] = column
         return {name: column.copy() for name, column in columns.items()}
 
+    def value_column(self, value: str = "value", labels: Labels = "beside") -> str:
+        """What `columns` calls the column of the values."""
+        return free_name(value, head_columns(self, labels))
+
     def to_frame(
-        self, backend: str | None = None, *, value: str = "value", flags: Flags = "status"
+        self,
+        backend: str | None = None,
+        *,
+        value: str = "value",
+        flags: Flags = "status",
+        labels: Labels = "beside",
     ) -> Any:
         """All cells as a data frame: codes, value (NaN where there is none), and status.
 
-        Where intervals are published, their ends are in `lower` and `upper`. A column whose name
-        is taken by a dimension is called `cell_...`.
+        Where intervals are published, their ends are in `lower` and `upper`. Labels of the codes of
+        `industry` are in `industry_label`. A column whose name is taken by a dimension is called
+        `cell_...`.
 
         Args:
             backend: `pandas`, `polars`, `pyarrow`, or `dict` for a dict of arrays; by default
                 the library that the table came from.
             value: What to call the column of the values.
             flags: `status`, `sdmx` for columns CONF_STATUS and OBS_STATUS, or `none`.
+            labels: Labels of codes, where there are any: `beside` the code in a column of their
+                own, `together` with it as in `C10 Food`, `instead` of it, or `none`.
         """
-        return to_frame(self.columns(value, flags), backend or self.backend)
+        return to_frame(self.columns(value, flags, labels), backend or self.backend)
 
     def pivot(
         self,
@@ -205,6 +221,7 @@ class Published:
         marks: Marks | None = None,
         flags: Flags = "status",
         formulas: Literal["neutralise", "keep"] = "neutralise",
+        labels: Labels = "beside",
     ) -> None:
         """Write a CSV file, one line per cell.
 
@@ -216,13 +233,21 @@ class Published:
             flags: `status`, `sdmx` or `none`.
             formulas: `neutralise` puts an apostrophe before codes and names that spreadsheets
                 would take for formulas; `keep` writes them as they are.
+            labels: As for `to_frame`.
         """
         from tacit.io.exports import write_csv
 
-        write_csv(self, path, value=value, marks=marks, flags=flags, formulas=formulas)
+        write_csv(
+            self, path, value=value, marks=marks, flags=flags, formulas=formulas, labels=labels
+        )
 
     def to_parquet(
-        self, path: str | Path, *, value: str = "value", flags: Flags = "status"
+        self,
+        path: str | Path,
+        *,
+        value: str = "value",
+        flags: Flags = "status",
+        labels: Labels = "beside",
     ) -> None:
         """Write a Parquet file, one row per cell.
 
@@ -230,10 +255,11 @@ class Published:
             path: Where to write.
             value: What to call the column of the values.
             flags: `status`, `sdmx` or `none`.
+            labels: As for `to_frame`.
         """
         from tacit.io.exports import write_parquet
 
-        write_parquet(self, path, value=value, flags=flags)
+        write_parquet(self, path, value=value, flags=flags, labels=labels)
 
     def to_excel(
         self,
@@ -244,6 +270,7 @@ class Published:
         flags: Flags | None = None,
         layout: Literal["pivot", "list"] | None = None,
         title: str | None = None,
+        labels: Labels = "beside",
     ) -> None:
         """Write an Excel workbook: a sheet for each of the linked tables, and a legend.
 
@@ -255,10 +282,21 @@ class Published:
             layout: `pivot`, with the last dimension in the columns, or `list`, with a row for
                 each cell; by default a list where flags are requested.
             title: A heading.
+            labels: Labels of codes: in a list as for `to_frame`; in a pivot after the code
+                (`beside` or `together`), `instead` of it, or `none`.
         """
         from tacit.io.exports import write_excel
 
-        write_excel(self, path, value=value, marks=marks, flags=flags, layout=layout, title=title)
+        write_excel(
+            self,
+            path,
+            value=value,
+            marks=marks,
+            flags=flags,
+            layout=layout,
+            title=title,
+            labels=labels,
+        )
 
     def to_html(
         self,
@@ -269,6 +307,7 @@ class Published:
         flags: Flags | None = None,
         layout: Literal["pivot", "list"] | None = None,
         title: str | None = None,
+        labels: Labels = "beside",
     ) -> None:
         """Write a self-contained web page: a table for each of the linked tables.
 
@@ -279,10 +318,21 @@ class Published:
             flags: `status`, `sdmx` or `none`: columns of a list.
             layout: As for `to_excel`.
             title: A heading.
+            labels: Labels of codes: in a list as for `to_frame`; in a pivot after the code
+                (`beside` or `together`), `instead` of it, or `none`.
         """
         from tacit.io.exports import write_html
 
-        write_html(self, path, value=value, marks=marks, flags=flags, layout=layout, title=title)
+        write_html(
+            self,
+            path,
+            value=value,
+            marks=marks,
+            flags=flags,
+            layout=layout,
+            title=title,
+            labels=labels,
+        )
 
     def to_jj(self, path: str | Path) -> None:
         """Write a JJ file of what readers know: relations, values, and which cells have none.

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tacit.release.flags import PublishedStatus
+from tacit.release.labels import Labels
 from tacit.release.marks import DEFAULT_MARK, Marks, legend
 
 if TYPE_CHECKING:
@@ -42,17 +43,18 @@ def in_box(inside: str) -> str:
     return f'<div class="tacit"><style>{STYLE}</style>{inside}</div>'
 
 
-def pivot_table(pivot: Pivot, marks: Marks = DEFAULT_MARK) -> str:
+def pivot_table(pivot: Pivot, marks: Marks = DEFAULT_MARK, labels: Labels = "beside") -> str:
     """A pivot with its style and its legend."""
-    return in_box(bare_pivot(pivot, marks) + legend_list(legend(pivot.published, marks)))
+    return in_box(bare_pivot(pivot, marks, labels) + legend_list(legend(pivot.published, marks)))
 
 
-def bare_pivot(pivot: Pivot, marks: Marks) -> str:
+def bare_pivot(pivot: Pivot, marks: Marks, labels: Labels = "beside") -> str:
     """A pivot as a table element: headers name what they are headers of."""
+    above_columns = zip(pivot.column_texts(labels), pivot.column_levels.tolist(), strict=True)
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in pivot.row_names)
     columns = "".join(
         f'<th scope="col" class="c{" l0" if level == 0 else ""}">{escape(code)}</th>'
-        for code, level in zip(pivot.columns, pivot.column_levels.tolist(), strict=True)
+        for code, level in above_columns
     )
     above = ""
     if pivot.column_name is not None:
@@ -64,7 +66,11 @@ def bare_pivot(pivot: Pivot, marks: Marks) -> str:
     texts = pivot.texts(marks, grouping=THIN_SPACE, same_decimals=True)
     lines = []
     for codes, levels, cells, shown in zip(
-        pivot.rows, pivot.row_levels.tolist(), pivot.cells.tolist(), texts, strict=True
+        pivot.row_texts(labels),
+        pivot.row_levels.tolist(),
+        pivot.cells.tolist(),
+        texts,
+        strict=True,
     ):
         line = "".join(
             f'<th scope="row" class="l{min(level, DEEPEST)}">{escape(code)}</th>'

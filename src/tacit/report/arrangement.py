@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.problem import Integers
 from tacit.release import Published
+from tacit.release.labels import code_texts, known_labels
 
 WIDEST = 300
 """With more columns than this, the longer dimension goes down the page."""
@@ -55,7 +56,7 @@ class _Dimension:
     """One dimension: the place of each cell, and what the places are called."""
 
     name: str
-    codes: tuple[str, ...]
+    texts: tuple[str, ...]
     levels: Integers
     place: Integers
 
@@ -124,20 +125,22 @@ def _dimension(published: Published, name: str) -> _Dimension:
     places = {**known, **{code: len(known) + k for k, code in enumerate(strange)}}
     place = np.array([places[code] for code in codes.tolist()], np.int64)[inverse.reshape(-1)]
     levels = np.concatenate([hierarchy.level, np.ones(len(strange), np.int64)])
-    return _Dimension(name, (*hierarchy.codes, *strange), levels, place)
+    texts = code_texts(known_labels(published).get(name, {}), "together")
+    shown = tuple(texts.get(code, code) for code in (*hierarchy.codes, *strange))
+    return _Dimension(name, shown, levels, place)
 
 
 def _axis(dimensions: Sequence[_Dimension]) -> tuple[Axis, Integers]:
     """The combinations of codes that occur, and which of them each cell has."""
     key = np.zeros(len(dimensions[0].place), np.int64)
     for dimension in dimensions:
-        key = key * len(dimension.codes) + dimension.place
+        key = key * len(dimension.texts) + dimension.place
     found, place = np.unique(key, return_inverse=True)
     parts: list[list[str]] = []
     levels = np.zeros(len(found), np.int64)
     for dimension in reversed(dimensions):
-        found, position = np.divmod(found, len(dimension.codes))
-        parts.insert(0, [dimension.codes[k] for k in position.tolist()])
+        found, position = np.divmod(found, len(dimension.texts))
+        parts.insert(0, [dimension.texts[k] for k in position.tolist()])
         levels += dimension.levels[position]
     labels = tuple(" · ".join(codes) for codes in zip(*parts, strict=True))
     name = " · ".join(dimension.name for dimension in dimensions)

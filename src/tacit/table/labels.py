@@ -1,14 +1,16 @@
-"""Names of cells, made when somebody asks for one."""
+"""Names of cells, made when somebody asks for one, and labels of codes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
-from tacit.errors import first_few
+from tacit.errors import HierarchyError, TableError, first_few
+from tacit.hierarchy import labels_from
 from tacit.problem import Integers
 from tacit.table.grid import Grid
 
@@ -61,3 +63,32 @@ class CellLabels(Sequence[str]):
             home[cells] = number
             place[cells] = np.arange(len(cells))
         return home, place
+
+
+def labelled(
+    grids: Sequence[Grid], dimensions: Mapping[str, Any], labels: Mapping[str, Any], unknown: str
+) -> tuple[Grid, ...]:
+    """Grids with labels of codes; arguments as of `Table.with_labels`."""
+    given: dict[str, dict[str, str]] = {}
+    for name, of_codes in labels.items():
+        if name not in dimensions:
+            raise TableError(f"there is no dimension {name}; there are {first_few([*dimensions])}")
+        given[name] = labels_from(of_codes)
+        known = {
+            code for grid in grids if name in grid.dimensions for code in grid.dimensions[name]
+        }
+        strange = [code for code in given[name] if code not in known]
+        if strange and unknown != "ignore":
+            raise HierarchyError(
+                f"dimension {name}: there are labels of {first_few(strange)}, but no such codes; "
+                "correct the codes or leave their labels out",
+                strange,
+            )
+    found = []
+    for grid in grids:
+        named = {
+            name: hierarchy.with_labels(given.get(name, {}), unknown="ignore")
+            for name, hierarchy in grid.dimensions.items()
+        }
+        found.append(dataclasses.replace(grid, dimensions=named))
+    return tuple(found)

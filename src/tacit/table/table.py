@@ -22,7 +22,7 @@ from tacit.table.grid import Grid, Relations, linked_relations
 from tacit.table.inputs import FrameColumns, read_cube, read_frame
 from tacit.table.insiders import Choice, insiders_of, respondents
 from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, judged
-from tacit.table.labels import CellLabels, name_cells
+from tacit.table.labels import CellLabels, labelled, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
 from tacit.table.weighting import Weighting, default_weights
@@ -403,6 +403,30 @@ class Table:
         for name, column in cells.items():
             columns[f"cell_{name}" if name in columns else name] = column.copy()
         return to_frame(columns, backend or self.backend)
+
+    def with_labels(
+        self, labels: Mapping[str, Any], *, unknown: Literal["refuse", "ignore"] = "refuse"
+    ) -> Self:
+        """The same table with labels of codes, see `Hierarchy.with_labels`.
+
+        Labels are shown to people and change nothing else.
+
+        Args:
+            labels: For each dimension a mapping of codes to labels, or a data frame with columns
+                `code` and `label`. In linked tables every hierarchy of the dimension gets those
+                of its codes.
+            unknown: What to do with labels of codes that the table does not have.
+
+        Raises:
+            TableError: There is no such dimension.
+            HierarchyError: There are no such codes, or codes with two labels.
+
+        >>> table = Table.from_frame({"sex": ["f", "m"], "value": [1, 2]}, {"sex": None})
+        >>> table.with_labels({"sex": {"f": "women", "m": "men"}}).dimensions["sex"].text("f")
+        'f women'
+        """
+        grids = labelled(self.grids, self.totals, labels, unknown)
+        return self.replace(grids=grids)
 
     def replace(self, **changes: Any) -> Self:
         """The same table with some columns changed."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tacit.problem import Problem
 
 _FLAGS = ("status", "sdmx", "none")
+_LABELS = ("beside", "together", "instead", "none")
 _JJ = (".jj", ".jj.gz")
 _PATTERN = ".txt"
 """An output that says which cells are suppressed."""
@@ -161,6 +162,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "OBS_STATUS (default: status)",
     )
     parser.add_argument(
+        "--labels",
+        type=one_of("place for labels", _LABELS),
+        metavar="|".join(_LABELS),
+        help="where labels of codes stand, if the job has any: in columns of their own, after the "
+        "codes, or in their place (default: beside)",
+    )
+    parser.add_argument(
         "--tell-primary",
         action="store_true",
         help="tell readers which suppressed cells are themselves sensitive",
@@ -247,7 +255,9 @@ def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
         marks=written.marks if arguments.marks is None else arguments.marks,
         flags=written.flags if arguments.flags is None else arguments.flags,
         tell_primary=written.tell_primary or arguments.tell_primary,
+        labels=written.labels if arguments.labels is None else arguments.labels,
     )
+    job.refuse_labels_without_codes(arguments.labels)
     if is_job(job.path):
         # A title stands in jobs only, and was looked at when the job was read.
         presentation.refuse_unused(*job.outputs.published, reported=True)

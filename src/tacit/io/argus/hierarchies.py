@@ -135,7 +135,9 @@ def with_missing(hierarchy: Hierarchy, missing: Sequence[str], width: int) -> Hi
     """A hierarchy with the codes for missing values, directly below the total."""
     known = {code.strip() for code in hierarchy.codes}
     added = [aligned(code, width) for code in dict.fromkeys(missing) if code.strip() not in known]
-    return Hierarchy((*hierarchy.codes, *added), (*hierarchy.parents, *[0] * len(added)))
+    return Hierarchy(
+        (*hierarchy.codes, *added), (*hierarchy.parents, *[0] * len(added)), hierarchy.labels
+    )
 
 
 def aligned(code: str, width: int) -> str:

@@ -15,6 +15,7 @@ from tacit.io.exports.jj_file import write_reader_jj
 from tacit.io.exports.layouts import Layout
 from tacit.io.exports.parquet_file import write_parquet
 from tacit.release.flags import Flags
+from tacit.release.labels import Labels
 from tacit.release.marks import Marks, check_marks
 from tacit.release.published import Published
 
@@ -29,6 +30,7 @@ class Presentation:
         layout: `pivot` or `list`.
         title: A heading.
         tell_primary: Tell readers which of the cells without a value are themselves sensitive.
+        labels: Where labels of codes stand: `beside`, `together`, `instead` or `none`.
     """
 
     marks: Marks | None = None
@@ -36,9 +38,14 @@ class Presentation:
     layout: Layout | None = None
     title: str | None = None
     tell_primary: bool = False
+    labels: Labels | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("flags", get_args(Flags)), ("layout", get_args(Layout))):
+        for name, known in (
+            ("flags", get_args(Flags)),
+            ("layout", get_args(Layout)),
+            ("labels", get_args(Labels)),
+        ):
             given = getattr(self, name)
             if given is not None and given not in known:
                 raise InputError(
@@ -78,7 +85,7 @@ class Presentation:
                     needed(path)
         used = {name for path in paths for name in self.choices(path)}
         used |= {"title"} if reported else set()
-        for name in ("marks", "flags", "layout", "title"):
+        for name in ("marks", "flags", "layout", "title", "labels"):
             if getattr(self, name) is not None and name not in used:
                 formats = dict.fromkeys(f.name for f in _FORMATS.values() if name in f.choices)
                 raise InputError(
@@ -99,12 +106,15 @@ class _Format:
     needs: Callable[[Path], object] | None = None
 
 
-_CSV = _Format("CSV", write_csv, ("marks", "flags"))
-_PARQUET = _Format("Parquet", write_parquet, ("flags",))
+_CSV = _Format("CSV", write_csv, ("marks", "flags", "labels"))
+_PARQUET = _Format("Parquet", write_parquet, ("flags", "labels"))
 _EXCEL = _Format(
-    "Excel", write_excel, ("marks", "flags", "layout", "title"), needs=require_xlsxwriter
+    "Excel",
+    write_excel,
+    ("marks", "flags", "layout", "title", "labels"),
+    needs=require_xlsxwriter,
 )
-_HTML = _Format("HTML", write_html, ("marks", "flags", "layout", "title"))
+_HTML = _Format("HTML", write_html, ("marks", "flags", "layout", "title", "labels"))
 _JJ = _Format("JJ", write_reader_jj, (), names_values=False)
 _FORMATS: Mapping[str, _Format] = {
     ".csv": _CSV,

@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.io.exports.formulas import neutralised
 from tacit.io.files import replacing
 from tacit.release.flags import Flags, PublishedStatus
+from tacit.release.labels import Labels
 from tacit.release.marks import Marks, mark_column, plain_number
 from tacit.release.published import Published
 
@@ -26,6 +27,7 @@ def write_csv(
     marks: Marks | None = None,
     flags: Flags = "status",
     formulas: Literal["neutralise", "keep"] = "neutralise",
+    labels: Labels = "beside",
 ) -> None:
     """Write a CSV file, one line per cell; see `Published.to_csv`.
 
@@ -35,7 +37,7 @@ def write_csv(
     if formulas not in ("neutralise", "keep"):
         raise InputError(f"formulas is {formulas!r}; it can be neutralise or keep")
     plain: Callable[[str], str] = neutralised if formulas == "neutralise" else str
-    columns = published.columns(value, flags)
+    columns = published.columns(value, flags, labels)
     texts: dict[str, list[str]] = {}
     for name, column in columns.items():
         if column.dtype.kind == "f":
@@ -47,7 +49,7 @@ def write_csv(
             looked_at = np.array([plain(code) for code in distinct.tolist()], dtype=object)
             texts[name] = looked_at[inverse].tolist()
     if marks is not None:
-        place = list(columns)[len(published.codes)]
+        place = published.value_column(value, labels)
         marked = mark_column(published, marks).tolist()
         for cell in np.flatnonzero(published.status == PublishedStatus.SUPPRESSED.value).tolist():
             texts[place][cell] = marked[cell]

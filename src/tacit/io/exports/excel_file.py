@@ -17,6 +17,7 @@ from tacit.io.exports.formulas import is_formula
 from tacit.io.exports.layouts import CellList, Layout, cell_lists, chosen_layout
 from tacit.io.files import replacing
 from tacit.release.flags import Flags, PublishedStatus, flag_columns, flag_meanings
+from tacit.release.labels import Labels
 from tacit.release.marks import DEFAULT_MARK, Marks, decimals, legend
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
@@ -40,6 +41,7 @@ def write_excel(
     flags: Flags | None = None,
     layout: Layout | None = None,
     title: str | None = None,
+    labels: Labels = "beside",
 ) -> None:
     """Write an Excel workbook; see `Published.to_excel`.
 
@@ -50,21 +52,23 @@ def write_excel(
     workbook = _Workbook(path, published)
     if chosen_layout(layout, flags) == "pivot":
         for number in range(max(1, len(published.grids))):
-            workbook.add_pivot(published.pivot(table=number), marks, title)
+            workbook.add_pivot(published.pivot(table=number), marks, title, labels)
         meanings = legend(published, marks)
     else:
         flags = flags or "status"
-        for cells in cell_lists(published, value, flags, marks):
+        for cells in cell_lists(published, value, flags, marks, labels):
             workbook.add_list(cells, title)
         meanings = [*legend(published, marks), *flag_meanings(flag_columns(published, flags))]
     workbook.add_legend(meanings)
     workbook.write()
 
 
-def write_pivot_excel(pivot: Pivot, path: str | Path, *, marks: Marks = DEFAULT_MARK) -> None:
+def write_pivot_excel(
+    pivot: Pivot, path: str | Path, *, marks: Marks = DEFAULT_MARK, labels: Labels = "beside"
+) -> None:
     """Write a pivot as an Excel workbook; see `Pivot.to_excel`."""
     workbook = _Workbook(path, pivot.published)
-    workbook.add_pivot(pivot, marks, pivot.title)
+    workbook.add_pivot(pivot, marks, pivot.title, labels)
     workbook.add_legend(legend(pivot.published, marks))
     workbook.write()
 
@@ -153,8 +157,9 @@ class _Workbook:
         elif not np.isnan(number):
             self._text(sheet, row, column, f"{number:g}", align="right")
 
-    def add_pivot(self, pivot: Pivot, marks: Marks, title: str | None) -> None:
+    def add_pivot(self, pivot: Pivot, marks: Marks, title: str | None, labels: Labels) -> None:
         """A sheet with codes to the left and above."""
+        row_texts = pivot.row_texts(labels)
         heads = len(pivot.row_names)
         top = 0 if title is None else 2
         self._fits(top + 2 + len(pivot.rows), heads + len(pivot.columns))
@@ -166,12 +171,12 @@ class _Workbook:
         for place, name in enumerate(pivot.row_names):
             self._text(sheet, top + 1, place, name, bottom=2)
         for place, (code, level) in enumerate(
-            zip(pivot.columns, pivot.column_levels.tolist(), strict=True), heads
+            zip(pivot.column_texts(labels), pivot.column_levels.tolist(), strict=True), heads
         ):
             self._text(sheet, top + 1, place, code, align="right", bottom=2, bold=level == 0)
         first = top + 2
         for row, (codes, levels) in enumerate(
-            zip(pivot.rows, pivot.row_levels.tolist(), strict=True), first
+            zip(row_texts, pivot.row_levels.tolist(), strict=True), first
         ):
             for place, (code, level) in enumerate(zip(codes, levels, strict=True)):
                 indent = {"indent": min(level, MOST_INDENT)} if level else {"bold": True}
@@ -189,7 +194,7 @@ class _Workbook:
                     self._number_cell(sheet, row, column, values[cell])
         sheet.freeze_panes(first, heads)
         for place, name in enumerate(pivot.row_names):
-            longest = max(map(len, [name, *(codes[place] for codes in pivot.rows)]))
+            longest = max(map(len, [name, *(codes[place] for codes in row_texts)]))
             sheet.set_column(place, place, min(longest + 4, _WIDEST))
 
     def add_list(self, cells: CellList, title: str | None) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from tacit.io.exports.layouts import Layout, cell_lists, chosen_layout
 from tacit.io.files import replacing
 from tacit.release.flags import Flags, flag_columns, flag_meanings
+from tacit.release.labels import Labels
 from tacit.release.marks import DEFAULT_MARK, Marks, Rounding, decimals, legend, number_texts
 from tacit.release.published import Published
 from tacit.release.rendering import STYLE, THIN_SPACE, bare_pivot, legend_list, list_table
@@ -47,6 +48,7 @@ def write_html(
     flags: Flags | None = None,
     layout: Layout | None = None,
     title: str | None = None,
+    labels: Labels = "beside",
 ) -> None:
     """Write a web page; see `Published.to_html`.
 
@@ -56,10 +58,10 @@ def write_html(
     meanings = legend(published, marks)
     if chosen_layout(layout, flags) == "pivot":
         pivots = (published.pivot(table=n) for n in range(max(1, len(published.grids))))
-        tables = [bare_pivot(pivot, marks) for pivot in pivots]
+        tables = [bare_pivot(pivot, marks, labels) for pivot in pivots]
     else:
         flags = flags or "status"
-        tables = _lists(published, value, flags, marks)
+        tables = _lists(published, value, flags, marks, labels)
         meanings += flag_meanings(flag_columns(published, flags))
     heading = " by ".join(published.codes) if title is None else title
     page = _PAGE.format(
@@ -73,11 +75,13 @@ def write_html(
         stream.write(page.encode())
 
 
-def _lists(published: Published, value: str, flags: Flags, marks: Marks) -> list[str]:
+def _lists(
+    published: Published, value: str, flags: Flags, marks: Marks, labels: Labels
+) -> list[str]:
     digits = decimals(published)
     outwards: dict[str, Rounding] = {"lower": "down", "upper": "up"}
     tables = []
-    for cells in cell_lists(published, value, flags, marks):
+    for cells in cell_lists(published, value, flags, marks, labels):
         texts: dict[str, list[str]] = {}
         numeric = [name for name, column in cells.columns.items() if column.dtype.kind == "f"]
         for name, column in cells.columns.items():

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tacit.errors import InputError, nearest
 from tacit.release.flags import Flags
+from tacit.release.labels import Labels, label_columns
 from tacit.release.marks import Marks, mark_column
 from tacit.release.pivot import tables_of
 from tacit.release.published import Published
@@ -51,14 +52,18 @@ class CellList:
     marks: npt.NDArray[np.str_]
 
 
-def cell_lists(published: Published, value: str, flags: Flags, marks: Marks) -> list[CellList]:
+def cell_lists(
+    published: Published, value: str, flags: Flags, marks: Marks, labels: Labels
+) -> list[CellList]:
     """Each of the linked tables as a list; dimensions that it lacks have no column there."""
-    columns = published.columns(value, flags)
-    value_name = list(columns)[len(published.codes)]
+    columns = published.columns(value, flags, labels)
+    value_name = published.value_column(value, labels)
     marked = mark_column(published, marks)
+    own = label_columns(published) if labels == "beside" else dict.fromkeys(published.codes, "")
     lists = []
     for cells, dimensions in tables_of(published):
-        absent = [name for name in published.codes if name not in dimensions]
+        absent = {name for name in published.codes if name not in dimensions}
+        absent |= {own[name] for name in absent}
         kept = {name: column[cells] for name, column in columns.items() if name not in absent}
         lists.append(CellList(" x ".join(dimensions), kept, value_name, marked[cells]))
     return lists

@@ -275,7 +275,7 @@ def recoded(table: Table, merged: Mapping[str, Any], overlap: Overlap = "refuse"
     named = {
         name: Hierarchy(
             tuple(code.removesuffix(MERGED) for code in hierarchy.codes), hierarchy.parents
-        )
+        ).with_labels(hierarchy.labels, unknown="ignore")
         if isinstance(merged.get(name), Mapping)
         else hierarchy
         for name, hierarchy in grid.dimensions.items()

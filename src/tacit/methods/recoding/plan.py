@@ -89,6 +89,7 @@ def _planned(hierarchy: Hierarchy, merged: Mapping[int, str], dropped: Any) -> P
     # Members that are not neighbours leave codes out of pre-order.
     found = Hierarchy.from_parents({c: p for c, p in above.items() if p is not None} or above)
     order = np.array([found.index(code) for code in codes], np.int64)
+    found = found.with_labels(hierarchy.labels, unknown="ignore")
     return Plan(found, np.where(target < 0, -1, order[target]))
 
 
@@ -221,7 +222,7 @@ def grouped(hierarchy: Hierarchy, recode: Recode) -> Hierarchy:
             parents[code] = parent
     if not parents:
         return hierarchy
-    return Hierarchy.from_parents(parents)
+    return Hierarchy.from_parents(parents).with_labels(hierarchy.labels)
 
 
 def known_dimension(dimension: str, dimensions: Mapping[str, Hierarchy]) -> Hierarchy:
