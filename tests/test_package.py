@@ -60,3 +60,15 @@ def test_protecting_a_jj_file_imports_no_more_than_it_needs() -> None:
         "assert not spared & set(sys.modules), spared & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_command_line_does_not_load_the_application() -> None:
+    """Neither the package nor the commands import what only `tacit app` needs."""
+    code = (
+        "import sys, tacit, tacit.jobs, tacit.cli.main\n"
+        "from tacit.cli.main import COMMANDS, _command\n"
+        "for name in COMMANDS: _command(name)\n"
+        "spared = {'tacit.app', 'starlette', 'uvicorn', 'jinja2', 'multipart', 'anyio'}\n"
+        "assert not spared & set(sys.modules), spared & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -30,6 +30,7 @@ COMMANDS = {
     "tabulate": "from microdata to a table with every total",
     "generate": "write a generated table",
     "argus": "run a tau-ARGUS batch file as it is",
+    "app": "the local web application: from data to a published table in the browser",
     "versions": "versions of tacit and of its libraries",
 }
 """Commands in the order of the help, each with its line there."""

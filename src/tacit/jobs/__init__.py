@@ -1,15 +1,17 @@
 """Jobs: one TOML file that specifies everything, from data to a published table."""
 
-from tacit.jobs.job import Job, Outputs, open_job, read_job
+from tacit.jobs.job import Job, Outputs, job_from_mapping, open_job, read_job
 from tacit.jobs.run import (
     JobListener,
     faced_by,
     job_attackers,
     job_problem,
     job_table,
+    judged,
     run_job,
     write_outputs,
 )
+from tacit.jobs.toml import job_text
 
 __all__ = [
     "Job",
@@ -17,8 +19,11 @@ __all__ = [
     "Outputs",
     "faced_by",
     "job_attackers",
+    "job_from_mapping",
     "job_problem",
     "job_table",
+    "job_text",
+    "judged",
     "open_job",
     "read_job",
     "run_job",

@@ -279,8 +279,23 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
     Raises:
         InputError: Something is not TOML, unknown or of the wrong type; the error names the line.
     """
-    path = Path(path)
-    top = Section.read(path)
+    return _job(Section.read(Path(path)), microdata)
+
+
+def job_from_mapping(given: Mapping[str, Any], path: str | Path) -> Job:
+    """A job from what its TOML file would say, such as what somebody has filled in so far.
+
+    Args:
+        given: The keys of the file.
+        path: Where the file would be: paths are relative to its folder.
+
+    Raises:
+        InputError: Something is unknown or of the wrong type; its `key` says what.
+    """
+    return _job(Section(given, Path(path), {}))
+
+
+def _job(top: Section, microdata: str | None = None) -> Job:
     top.refuse_unknown(TOP_KEYS)
     data = _data(top, microdata)
     if isinstance(data, JJFile):
@@ -288,7 +303,7 @@ def read_job(path: str | Path, *, microdata: str | None = None) -> Job:
             if key in top.given:
                 raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
     job = Job(
-        path=path,
+        path=top.file,
         data=data,
         dimensions={} if isinstance(data, JJFile) else _dimensions(top),
         top=top,

@@ -119,7 +119,16 @@ def job_problem(
     if isinstance(job.data, JJFile):
         problem = read_jj(job.data.path)
         return problem if job.weights is None else with_weights(problem, job.weights.by)
-    table = job_table(job, observer=observer, report=report)
+    return judged(job, job_table(job, observer=observer, report=report))
+
+
+def judged(job: Job, table: Table) -> Table:
+    """The table of a job, judged by its rules.
+
+    Args:
+        job: The job.
+        table: Its table, see `job_table`.
+    """
     try:
         return table.apply(
             *job.rules,

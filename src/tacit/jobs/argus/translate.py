@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -26,6 +25,7 @@ from tacit.jobs.argus.methods import Treatment, treatment
 from tacit.jobs.argus.session import ArgusTable, Session
 from tacit.jobs.argus.sources import FromMicrodata
 from tacit.jobs.job import JOB_SUFFIX
+from tacit.jobs.toml import toml_key, toml_section, toml_value
 from tacit.microdata.quoting import quoted_name
 from tacit.rules.rule import SensitivityRule
 from tacit.table import CellStatus, Table
@@ -95,7 +95,10 @@ class _Translation(Session):
             )
         for job in self._jobs:
             outputs = {"published": list(dict.fromkeys(job.published))}
-            sections = [*job.sections, *([_section("outputs", outputs)] if job.published else [])]
+            sections = [
+                *job.sections,
+                *([toml_section("outputs", outputs)] if job.published else []),
+            ]
             with replacing(job.target, confidential=True) as stream:
                 stream.write(("\n\n".join(sections) + "\n").encode())
         return [job.target for job in self._jobs]
@@ -142,25 +145,25 @@ class _Translation(Session):
             "# Confidential: readers must not know the parameters of rules."
         ]
         if how.insiders is not None:
-            sections.append(f"insiders = {_toml(how.insiders)}")
+            sections.append(f"insiders = {toml_value(how.insiders)}")
         sections.append(self._data_section(target, argus))
         for name, hierarchy in source.by.items():
             _refuse_alike(name, hierarchy)
             given = {"total": hierarchy.total.strip(), "codes": _nested(hierarchy, 0)}
-            sections.append(_section(f"dimensions.{_key(name)}", given))
+            sections.append(toml_section(f"dimensions.{toml_key(name)}", given))
         if source.merged:
-            sections.append(_section("recode", _stripped(source.merged)))
+            sections.append(toml_section("recode", _stripped(source.merged)))
         plain = [rule for rule in source.rules if isinstance(rule, SensitivityRule)]
-        sections += [_section("[rules]", _parameters(rule)) for rule in plain]
+        sections += [toml_section("[rules]", _parameters(rule)) for rule in plain]
         if len(plain) < len(source.rules) or argus.decided:
             marks = _marks(argus.table, source.table.apply(*plain))
             if marks:
                 name = f"{target.stem}-marks.confidential.csv"
                 _write_marks(marks, target.with_name(name))
                 manual = {"rule": "manual", "marks": name, "override": True}
-                sections.append(_section("[rules]", manual))
-        sections.append(_section("weights", self._weights(argus, how)))
-        return [*sections, _section("method", {"name": how.method, **how.options})]
+                sections.append(toml_section("[rules]", manual))
+        sections.append(toml_section("weights", self._weights(argus, how)))
+        return [*sections, toml_section("method", {"name": how.method, **how.options})]
 
     def _weights(self, argus: ArgusTable, how: Treatment) -> dict[str, Any]:
         assert argus.source is not None
@@ -191,7 +194,7 @@ class _Translation(Session):
                     connection.sql(query).write_parquet(str(made))
                 with replacing(records, confidential=True) as stream, open(made, "rb") as content:
                     shutil.copyfileobj(content, stream)
-            return _section("data", {"microdata": records.name, **given})
+            return toml_section("data", {"microdata": records.name, **given})
         cells = target.with_name(f"{target.stem}-table.confidential.csv")
         frame = confidential(source.table.to_frame("dict"))
         frame = {name: column for name, column in frame.items() if name != "status"}
@@ -199,7 +202,7 @@ class _Translation(Session):
         named: dict[str, Any] = {"table": cells.name, "value": "value"}
         named |= {name: name for name in ("count", "shadow", "weight") if name in frame}
         tops = [name for name in frame if name.startswith("top_")]
-        return _section("data", named | ({"top": tops} if tops else {}))
+        return toml_section("data", named | ({"top": tops} if tops else {}))
 
 
 def _refuse_alike(name: str, hierarchy: Hierarchy) -> None:
@@ -279,25 +282,3 @@ def _parameters(rule: SensitivityRule) -> dict[str, Any]:
         if value is not None and value != field.default:
             given[field.name] = value
     return given
-
-
-def _section(name: str, given: Mapping[str, Any]) -> str:
-    return "\n".join(
-        [f"[{name}]", *(f"{_key(key)} = {_toml(value)}" for key, value in given.items())]
-    )
-
-
-def _key(name: str) -> str:
-    plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if plain else _toml(name)
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML writes it; JSON writes texts in the same way, but for one character."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_toml(each) for each in value)}]"
-    if isinstance(value, bool | str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)

@@ -1,0 +1,1 @@
+"""The web application: makes a job, runs it like any other, and shows the release."""

@@ -1,0 +1,302 @@
+"""`View`: two dimensions of a table as a grid, of which only a window is ever looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.hierarchy import Hierarchy
+from tacit.outcome import Intervals, Suppression, Values
+from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.release import Release
+from tacit.table import CellStatus, Table
+from tacit.table.grid import Grid
+
+KINDS = ("published", "sensitive", "secondary", "interval", "changed", "empty", "absent")
+"""What may be seen of a cell, each with its sign and its word, never by colour alone."""
+MAX_WINDOW = 200
+"""Rows or columns of a window at most."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell as the grid shows it.
+
+    Attributes:
+        number: Its number in the table, -1 where there is none.
+        kind: One of `KINDS`.
+        value: Its true value.
+        shown: What is published in its place, where that is something else.
+    """
+
+    number: int
+    kind: str
+    value: float
+    shown: float | None = None
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of a row or column.
+
+    Attributes:
+        place: Its place in the grid, counted from 0.
+        code: The code.
+        level: How deep it lies in its hierarchy.
+        has_parts: Whether other codes lie below it.
+    """
+
+    place: int
+    code: str
+    level: int
+    has_parts: bool
+
+
+@dataclass(frozen=True)
+class Window:
+    """A part of a grid.
+
+    Attributes:
+        columns: The heads of its columns.
+        rows: The head of each row with its cells.
+    """
+
+    columns: list[Head]
+    rows: list[tuple[Head, list[Cell]]]
+
+
+class Shown:
+    """What the grid shows of every cell: kinds and values as arrays.
+
+    Args:
+        source: The table with its sensitive cells, or a problem.
+        release: What was found, if it is about this table.
+    """
+
+    def __init__(self, source: Table | Problem, release: Release | None):
+        self.source = source
+        self.release = release
+        self.value: Floats = source.value
+        sensitive = source.is_sensitive
+        kind = np.zeros(source.cell_count, np.int8)
+        if isinstance(source, Table):
+            kind[np.asarray(source.status == CellStatus.EMPTY.value)] = KINDS.index("empty")
+        self.published: Floats | None = None
+        if release is not None:
+            hidden = release.published.is_hidden
+            solution = release.papers.outcome.solution
+            if isinstance(solution, Suppression):
+                kind[hidden] = KINDS.index("secondary")
+            elif isinstance(solution, Intervals):
+                kind[hidden] = KINDS.index("interval")
+            elif isinstance(solution, Values):
+                self.published = release.published.value
+                kind[self.published != self.value] = KINDS.index("changed")
+        kind[sensitive] = KINDS.index("sensitive")
+        self.kind = kind
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many cells there are of each kind."""
+        found = np.bincount(self.kind, minlength=len(KINDS)).tolist()
+        return {name: count for name, count in zip(KINDS, found, strict=True) if count}
+
+
+class View:
+    """Two dimensions of a table, with a code chosen in all others.
+
+    Args:
+        shown: What there is to show.
+        rows: The dimension of the rows; by default the longest one.
+        columns: The dimension of the columns.
+        fixed: The code of every other dimension; by default its total.
+        table: Which of linked tables.
+
+    Raises:
+        InputError: There is no such dimension, code or table.
+    """
+
+    def __init__(
+        self,
+        shown: Shown,
+        rows: str | None = None,
+        columns: str | None = None,
+        fixed: Mapping[str, str] | None = None,
+        table: int = 0,
+    ):
+        self.shown = shown
+        source = shown.source
+        grids = source.grids if isinstance(source, Table) else (_listed(source),)
+        if not 0 <= table < len(grids):
+            raise InputError(f"there is no table {table + 1}; there are {len(grids)}")
+        self.grid = grids[table]
+        names = [*self.grid.dimensions]
+        self.rows = rows or max(names, key=lambda name: len(self.grid.dimensions[name]))
+        others = [name for name in names if name != self.rows]
+        self.columns = columns or (others[-1] if others else None)
+        for name in (self.rows, self.columns):
+            if name is not None and name not in names:
+                raise InputError(f"there is no dimension {name}; there are {', '.join(names)}")
+        if self.rows == self.columns:
+            raise InputError("rows and columns cannot be the same dimension; choose another one")
+        self.fixed: dict[str, str] = {}
+        for name in others:
+            if name != self.columns:
+                code = (fixed or {}).get(name) or self.grid.dimensions[name].total
+                if code not in self.grid.dimensions[name]:
+                    raise InputError(f"there is no code {code} in {name}; choose another one")
+                self.fixed[name] = code
+
+    @property
+    def row_hierarchy(self) -> Hierarchy:
+        """The hierarchy of the rows."""
+        return self.grid.dimensions[self.rows]
+
+    @property
+    def column_hierarchy(self) -> Hierarchy | None:
+        """The hierarchy of the columns; None where there is one column only."""
+        return None if self.columns is None else self.grid.dimensions[self.columns]
+
+    @property
+    def row_count(self) -> int:
+        """How many rows there are."""
+        return len(self.row_hierarchy)
+
+    @property
+    def column_count(self) -> int:
+        """How many columns there are."""
+        return 1 if self.column_hierarchy is None else len(self.column_hierarchy)
+
+    def numbers(self, rows: Integers, columns: Integers) -> Integers:
+        """The number of the cell at each row and column, -1 where there is none."""
+        stride = dict(zip(self.grid.dimensions, self.grid.strides, strict=True))
+        key = sum(
+            self.grid.dimensions[name].index(code) * stride[name]
+            for name, code in self.fixed.items()
+        )
+        keys = key + rows[:, None] * stride[self.rows]
+        if self.columns is not None:
+            keys = keys + columns[None, :] * stride[self.columns]
+        keys = np.asarray(keys, np.int64)
+        place = self.grid.find(keys.ravel())
+        numbers = np.where(place >= 0, self.grid.numbers[np.maximum(place, 0)], -1)
+        return numbers.reshape(keys.shape)
+
+    def window(self, top: int, left: int, height: int, width: int) -> Window:
+        """A part of the grid.
+
+        Args:
+            top: The first row.
+            left: The first column.
+            height: How many rows at most.
+            width: How many columns at most.
+        """
+        rows = _range(top, height, self.row_count)
+        columns = _range(left, width, self.column_count)
+        numbers = self.numbers(rows, columns)
+        heads = _heads(self.column_hierarchy, columns)
+        return Window(
+            heads,
+            [
+                (head, [self.cell(number) for number in line])
+                for head, line in zip(
+                    _heads(self.row_hierarchy, rows), numbers.tolist(), strict=True
+                )
+            ],
+        )
+
+    def cell(self, number: int) -> Cell:
+        """A cell by its number."""
+        if number < 0:
+            return Cell(-1, "absent", 0.0)
+        shown = self.shown.published
+        return Cell(
+            number,
+            KINDS[self.shown.kind[number]],
+            float(self.shown.value[number]),
+            None if shown is None else float(shown[number]),
+        )
+
+    def mask(self, kind: str) -> Booleans:
+        """Which cells are of a kind; `hidden` for all that are not published exactly."""
+        if kind == "hidden":
+            return np.asarray((self.shown.kind > 0) & (self.shown.kind < KINDS.index("empty")))
+        return np.asarray(self.shown.kind == KINDS.index(kind))
+
+    def find(self, words: str) -> list[tuple[str, int, str]]:
+        """Codes of rows and columns that contain some text, with their places."""
+        words = words.strip().casefold()
+        if not words:
+            return []
+        found = []
+        for axis, hierarchy in (("row", self.row_hierarchy), ("column", self.column_hierarchy)):
+            for place, code in enumerate(hierarchy.codes if hierarchy is not None else ()):
+                if words in code.casefold():
+                    found.append((axis, place, code))
+        return found
+
+
+def codes_of(source: Table | Problem, number: int) -> dict[str, str]:
+    """The codes of a cell by its number."""
+    if isinstance(source, Problem):
+        return {"cell": str(number)}
+    for grid in source.grids:
+        place = np.flatnonzero(grid.numbers == number)
+        if len(place):
+            positions = grid.positions[place[0]]
+            own = {
+                name: hierarchy.codes[position]
+                for (name, hierarchy), position in zip(
+                    grid.dimensions.items(), positions.tolist(), strict=True
+                )
+            }
+            return {name: own.get(name, total) for name, total in source.totals.items()}
+    raise InputError(f"there is no cell {number}")
+
+
+def _listed(problem: Problem) -> Grid:
+    """The cells of a problem as one dimension, in the order of their numbers."""
+    codes = [str(number) for number in range(1, problem.cell_count)]
+    return Grid({"cell": Hierarchy.flat(codes, "0")})
+
+
+def _range(first: int, count: int, most: int) -> Integers:
+    first = max(0, min(first, most - 1))
+    return np.arange(first, min(most, first + max(1, min(count, MAX_WINDOW))))
+
+
+def _heads(hierarchy: Hierarchy | None, places: Integers) -> list[Head]:
+    if hierarchy is None:
+        return [Head(0, "", 0, False)]
+    return [
+        Head(
+            place, hierarchy.codes[place], int(hierarchy.level[place]), not hierarchy.is_leaf[place]
+        )
+        for place in places.tolist()
+    ]
+
+
+def described(source: Table | Problem, number: int) -> dict[str, Any]:
+    """What is known of a cell, confidential as it is."""
+    found: dict[str, Any] = {"value": float(source.value[number])}
+    if isinstance(source, Table):
+        for name in ("count", "holding_count", "weighted_count", "shadow", "weight"):
+            column = getattr(source, name)
+            if column is not None:
+                found[name] = float(column[number])
+        for name in ("top", "holding_top"):
+            column = getattr(source, name)
+            if column is not None:
+                found[name] = [float(each) for each in column[number] if each == each and each]
+        if source.reason is not None and source.reason[number]:
+            found["reason"] = str(source.reason[number])
+        for name in ("lower_level", "upper_level", "sliding_level"):
+            column = getattr(source, name)
+            if column is not None and column[number] == column[number] and column[number]:
+                found[name] = float(column[number])
+    return found

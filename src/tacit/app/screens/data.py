@@ -1,0 +1,200 @@
+"""Data: choose or drop a file, and say what its columns are."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import PurePath
+from typing import Any
+
+from starlette.datastructures import UploadFile
+from starlette.responses import Response
+
+from tacit.app.columns import LISTS, MICRODATA_ROLES, TABLE_ROLES, Look, look_at
+from tacit.app.texts import text
+from tacit.app.visits import Handler, Visit
+from tacit.app.workspace import Draft, kind_of
+from tacit.errors import InputError, TacitError, unwritable
+from tacit.io.files import replacing
+from tacit.jobs.sections import Section
+
+_SOURCES = ("microdata", "table", "jj", "database")
+_KEPT = ("unknown", "missing", "unreadable", "keep_empty")
+_POLICIES = ("refuse", "drop")
+
+
+def show(visit: Visit) -> Response:
+    """The file with its columns, or a choice of files."""
+    draft = visit.draft
+    data = draft.get("data", {})
+    source = next((key for key in _SOURCES if key in data), None)
+    look, fault = None, visit.job()[1]
+    if source in ("microdata", "table") and isinstance(data[source], str):
+        try:
+            look = look_at(visit.workspace.inside(data[source]))
+        except TacitError as error:
+            fault = visit.fault(error)
+    return visit.page(
+        "data.html",
+        source=source,
+        data=data,
+        look=look,
+        roles=roles_of(draft),
+        role_names=TABLE_ROLES if source == "table" else MICRODATA_ROLES,
+        few_roles=TABLE_ROLES[:7] if source == "table" else MICRODATA_ROLES[:6],
+        policies=_POLICIES,
+        files=visit.workspace.files(),
+        fault=fault,
+    )
+
+
+def roles_of(draft: Draft) -> dict[str, str]:
+    """What the draft says about columns: the role of each that has one."""
+    roles = dict.fromkeys(draft.get("dimensions", {}), "code")
+    for key, given in draft.get("data", {}).items():
+        if key in (*MICRODATA_ROLES, *TABLE_ROLES) and key != "code":
+            names = given if isinstance(given, list) else [given]
+            roles |= {name: key for name in names if isinstance(name, str)}
+    return roles
+
+
+def open_file(visit: Visit) -> Response:
+    """Open a file of the folder, whatever it is."""
+    return _open(visit, visit.sent("name"))
+
+
+def upload(visit: Visit) -> Response:
+    """Take files into the folder, and open the first that can be opened."""
+    given = [each for each in visit.form.getlist("file") if isinstance(each, UploadFile)]
+    given = [each for each in given if each.filename]
+    if not given:
+        raise InputError(text("data.no_file"))
+    names = [_take(visit, each) for each in given]
+    opened = [name for name in names if kind_of(name) in ("job", "batch", "jj", "data")]
+    return _open(visit, opened[0] if opened else names[0])
+
+
+def _take(visit: Visit, given: UploadFile) -> str:
+    """Write an uploaded file to the folder under a name that nothing has yet."""
+    name = PurePath((given.filename or "").replace("\\", "/")).name.lstrip(".")
+    if not name or unwritable(name):
+        raise InputError(text("data.bad_name"))
+    if kind_of(name) is None:
+        raise InputError(text("data.unknown_kind", name=name))
+    stem, ending = name.split(".", 1)
+    path, count = visit.workspace.inside(name), 1
+    while path.exists():
+        count += 1
+        path = visit.workspace.inside(f"{stem}-{count}.{ending}")
+    with replacing(path, confidential=True) as stream:
+        # Not by its name: a name in .gz would be compressed once more.
+        shutil.copyfileobj(given.file, getattr(stream, "fileobj", None) or stream)
+    return path.name
+
+
+def _open(visit: Visit, name: str) -> Response:
+    path = visit.workspace.inside(name)
+    if not path.is_file():
+        raise InputError("there is no such file; reload the page", path=name)
+    kind = kind_of(name)
+    if kind == "job":
+        given = dict(Section.read(path).given)
+        visit.workspace.open(text("done.open", name=name), given, name)
+    elif kind == "jj":
+        job = f"{path.name.split('.')[0]}.toml"
+        draft: Draft = {"data": {"jj": name}, "method": {"name": "suppress", "time_limit": 60}}
+        visit.workspace.open(text("done.open", name=name), draft, job)
+    elif kind == "batch":
+        return _open(visit, _translated(visit, name))
+    elif kind == "data":
+        look = look_at(path)
+        draft = drafted(name, look, table=look.is_table, roles=look.roles(table=look.is_table))
+        visit.workspace.open(text("done.open", name=name), draft, f"{path.name.split('.')[0]}.toml")
+    else:
+        raise InputError(text("data.not_opened", name=name))
+    visit.tell(text("data.opened", name=name))
+    return visit.go("data")
+
+
+def _translated(visit: Visit, name: str) -> str:
+    """A batch file of tau-ARGUS as a job beside it."""
+    from tacit.jobs.argus.translate import translate_argus
+
+    path = visit.workspace.inside(name)
+    target = visit.workspace.inside(f"{path.stem}-job.toml")
+    jobs = translate_argus(path, target)
+    return str(jobs[0].relative_to(visit.workspace.folder))
+
+
+def drafted(name: str, look: Look, *, table: bool, roles: dict[str, str]) -> Draft:
+    """A first draft of a job about a file."""
+    draft: Draft = {"data": {}, "dimensions": {}}
+    _put_roles(draft, name, [column.name for column in look.columns], roles, table=table)
+    draft["rules"] = []
+    draft["method"] = {"name": "suppress", "time_limit": 60}
+    return draft
+
+
+def _put_roles(
+    draft: Draft, name: str, columns: list[str], roles: dict[str, str], *, table: bool
+) -> None:
+    """Put the roles of columns into a draft; what is said about dimensions stays."""
+    before = draft.get("data", {})
+    data: dict[str, Any] = {"table" if table else "microdata": name}
+    for column in columns:
+        role = roles.get(column, "none")
+        if role in LISTS and table:
+            data.setdefault(role, []).append(column)
+        elif role not in ("none", "code"):
+            if role in data:
+                raise InputError(
+                    text("data.role_twice", role=text(f"role.{role}"), one=data[role], two=column)
+                )
+            data[role] = column
+    if not table:
+        data |= {key: before[key] for key in _KEPT if key in before}
+    known = draft.get("dimensions", {})
+    codes = [column for column in columns if roles.get(column) == "code"]
+    draft["data"] = data
+    draft["dimensions"] = {column: known.get(column, {}) for column in codes}
+    if "recode" in draft:
+        kept = {key: part for key, part in draft["recode"].items() if key in codes}
+        draft.pop("recode")
+        if kept:
+            draft["recode"] = kept
+
+
+def choose(visit: Visit) -> Response:
+    """Take note of what the columns are."""
+    data = visit.draft.get("data", {})
+    name = data.get("microdata", data.get("table"))
+    if not isinstance(name, str):
+        raise InputError(text("data.not_one_file"))
+    table = visit.sent("source") == "table"
+    look = look_at(visit.workspace.inside(name))
+    columns = [column.name for column in look.columns]
+    if table == ("table" in data):
+        roles = {
+            column: visit.sent(f"role.{place}", "none") for place, column in enumerate(columns)
+        }
+    else:
+        roles = look.roles(table=table)
+
+    def edit(draft: Draft) -> None:
+        _put_roles(draft, name, columns, roles, table=table)
+        for key in _KEPT[:3]:
+            given = visit.sent(key)
+            if not table and given in _POLICIES:
+                draft["data"].pop(key, None)
+                if given == "drop":
+                    draft["data"][key] = given
+
+    visit.change("roles", edit)
+    return visit.go("data")
+
+
+ROUTES: dict[str, Handler] = {
+    "GET data": show,
+    "POST data": choose,
+    "POST open": open_file,
+    "POST upload": upload,
+}

@@ -1,0 +1,99 @@
+"use strict";
+
+// The grid: the container scrolls over the size of the whole table, and the server is asked for
+// the part that is in sight. Nothing is kept in the browser.
+const ROW = 28, COLUMN = 110, HEAD = 180, WAIT = 40;
+
+function setUpGrid() {
+  const grid = document.getElementById("grid");
+  if (!grid || grid.dataset.ready) return;
+  grid.dataset.ready = "yes";
+  const size = grid.querySelector(".grid-size"), shown = grid.querySelector(".grid-window");
+  const rows = Number(grid.dataset.rows), columns = Number(grid.dataset.columns);
+  size.style.height = `${(rows + 1) * ROW}px`;
+  size.style.width = `${HEAD + columns * COLUMN}px`;
+  const view = new URLSearchParams(new FormData(document.getElementById("view")));
+  let asked = 0, answered = 0, timer = null, wanted = null;
+
+  const place = () => ({
+    top: Math.min(Math.round(grid.scrollTop / ROW), Math.max(0, rows - 1)),
+    left: Math.min(Math.round(grid.scrollLeft / COLUMN), Math.max(0, columns - 1)),
+    height: Math.max(1, Math.floor(grid.clientHeight / ROW) - 1),
+    width: Math.max(1, Math.floor((grid.clientWidth - HEAD) / COLUMN) + 1),
+  });
+
+  async function fetchWindow() {
+    timer = null;
+    const number = ++asked, query = new URLSearchParams(view);
+    for (const [key, each] of Object.entries(place())) query.set(key, each);
+    const answer = await fetch(`look-window?${query}`, { headers: { "HX-Request": "true" } });
+    // Answers may overtake each other: an older one is not shown.
+    if (!answer.ok || number < answered) return;
+    answered = number;
+    shown.innerHTML = await answer.text();
+    grid.dataset.top = query.get("top");
+    grid.dataset.left = query.get("left");
+    if (wanted) { focusOn(wanted.row, wanted.column); wanted = null; }
+  }
+  const look = () => { if (timer === null) timer = setTimeout(fetchWindow, WAIT); };
+  grid.addEventListener("scroll", look, { passive: true });
+  new ResizeObserver(look).observe(grid);
+
+  const at = (row, column) => shown.querySelector(`tr[aria-rowindex="${row}"] > [aria-colindex="${column}"]`);
+  function focusOn(row, column) { const found = at(row, column); if (found) found.focus({ preventScroll: true }); }
+
+  function choose(cell) {
+    for (const each of shown.querySelectorAll(".chosen")) each.classList.remove("chosen");
+    cell.classList.add("chosen");
+    htmx.ajax("GET", `look-cell?cell=${cell.dataset.cell}`, { target: "#cell", swap: "innerHTML" });
+  }
+  shown.addEventListener("click", (event) => {
+    const cell = event.target.closest("td[data-cell]");
+    if (cell) { cell.focus({ preventScroll: true }); choose(cell); }
+  });
+  const MOVES = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [15, 0], PageUp: [-15, 0] };
+  grid.addEventListener("keydown", (event) => {
+    const cell = event.target.closest ? event.target.closest("td[data-cell]") : null;
+    if (event.key === "Enter" && cell) { choose(cell); event.preventDefault(); return; }
+    const move = MOVES[event.key];
+    if (!move) return;
+    event.preventDefault();
+    if (!cell) { const first = shown.querySelector("td[data-cell]"); if (first) first.focus({ preventScroll: true }); return; }
+    const row = Math.min(rows + 1, Math.max(2, Number(cell.parentNode.getAttribute("aria-rowindex")) + move[0]));
+    const column = Math.min(columns + 1, Math.max(2, Number(cell.getAttribute("aria-colindex")) + move[1]));
+    if (at(row, column)) { focusOn(row, column); return; }
+    wanted = { row, column };
+    grid.scrollTop += move[0] * ROW;
+    grid.scrollLeft += move[1] * COLUMN;
+    look();
+  });
+  look();
+}
+
+// Files may be dropped anywhere on the field.
+function setUpDrop() {
+  const drop = document.getElementById("drop");
+  if (!drop || drop.dataset.ready) return;
+  drop.dataset.ready = "yes";
+  const input = drop.querySelector("input[type=file]");
+  for (const name of ["dragover", "dragenter"]) drop.addEventListener(name, (event) => { event.preventDefault(); drop.classList.add("over"); });
+  for (const name of ["dragleave", "drop"]) drop.addEventListener(name, () => drop.classList.remove("over"));
+  drop.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; drop.requestSubmit(); }
+  });
+}
+
+// One help at a time; Escape closes it.
+document.addEventListener("toggle", (event) => {
+  if (event.target.matches && event.target.matches("details.help[open]"))
+    for (const other of document.querySelectorAll("details.help[open]")) if (other !== event.target) other.open = false;
+}, true);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const open of document.querySelectorAll("details.help[open]")) { open.open = false; open.querySelector("summary").focus(); }
+});
+
+function setUp() { setUpGrid(); setUpDrop(); }
+document.addEventListener("DOMContentLoaded", setUp);
+document.addEventListener("htmx:afterSwap", setUp);
