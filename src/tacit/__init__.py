@@ -24,6 +24,7 @@ __all__ = [
     "Described",
     "Dominance",
     "EvidenceError",
+    "Explanation",
     "GroupDisclosure",
     "Hierarchy",
     "HierarchyError",
@@ -74,6 +75,7 @@ __all__ = [
     "combined",
     "compare",
     "examples",
+    "explain",
     "generators",
     "grouped",
     "intervals",
@@ -114,6 +116,7 @@ _HOMES = {
     "Described": "tacit.io.argus.sheet",
     "Dominance": "tacit.rules",
     "EvidenceError": "tacit.attack.evidence",
+    "Explanation": "tacit.explanation",
     "GroupDisclosure": "tacit.rules",
     "Hierarchy": "tacit.hierarchy",
     "HierarchyError": "tacit.errors",
@@ -162,6 +165,7 @@ _HOMES = {
     "audit": "tacit.attack.audit",
     "combined": "tacit.methods.combined.run",
     "compare": "tacit.comparison",
+    "explain": "tacit.explanation",
     "grouped": "tacit.methods.recoding.plan",
     "intervals": "tacit.methods.intervals.run",
     "largest_contributors": "tacit.attack.knowledge",
@@ -212,6 +216,7 @@ if TYPE_CHECKING:
         TableError,
         TacitError,
     )
+    from tacit.explanation import Explanation, explain
     from tacit.hierarchy import Hierarchy
     from tacit.insiders import Insiders, LevelsAgainst
     from tacit.io.argus.apriori_files import write_apriori

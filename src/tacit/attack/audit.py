@@ -374,7 +374,7 @@ def audit(
     (20.0, 68.0)
     """
     if tolerance is not None:
-        _refuse_contradictions(problem, tolerance)
+        refuse_contradictions(problem, tolerance)
     solution = as_solution(problem, solution)
     knowledge = Knowledge.of(problem, solution)
     hidden = hidden_cells(problem, solution, knowledge)
@@ -488,7 +488,7 @@ def _numbers(cells: Integers) -> list[int]:
     return [int(cell) for cell in cells]
 
 
-def _refuse_contradictions(problem: Problem, tolerance: float) -> None:
+def refuse_contradictions(problem: Problem, tolerance: float) -> None:
     """Refuse a table that contradicts itself: nothing can be deduced about it."""
     found = problem.violations(tolerance)
     refuse([each for each in found if each.condition in ("additivity", "bounds")])

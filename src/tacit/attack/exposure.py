@@ -15,6 +15,8 @@ class Exposure:
         attacker: Who comes too close.
         level: Which level is missed: `lower`, `upper` or `sliding`.
         share: How much of the level is there, from 0 to 1.
+        members: The insiders who come too close together, by their numbers in the problem; empty
+            for other attackers.
     """
 
     cell: int
@@ -22,3 +24,4 @@ class Exposure:
     attacker: str
     level: str
     share: float
+    members: tuple[int, ...] = ()

@@ -96,7 +96,14 @@ class InsiderAudit:
         members: Integers,
     ) -> InsiderAudit:
         exposures = [
-            Exposure(cell, problem.name_cell(cell), known.name(who), LEVELS[level], share)
+            Exposure(
+                cell,
+                problem.name_cell(cell),
+                known.name(who),
+                LEVELS[level],
+                share,
+                tuple(who[who >= 0].tolist()),
+            )
             for cell, level, who, share in zip(
                 found.exposed_cells.tolist(),
                 found.exposed_level.tolist(),

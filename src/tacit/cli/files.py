@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Any
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    from tacit.jobs import Job
+    from tacit.outcome import Solution
     from tacit.problem import Problem
     from tacit.table import Table
 
 
 INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
+SOLUTION_HELP = (
+    "what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ file with "
+    "statuses u and m, or the published table (.csv, .parquet) with codes and a status or empty "
+    "values"
+)
 
 
 def is_job(path: Path) -> bool:
@@ -38,6 +45,32 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
     job = open_job(path)
     with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
         return as_problem(job_problem(job, observer=progress))
+
+
+def read_publication(
+    path: Path, solution: Path, *, quiet: bool = False
+) -> tuple[Job, Table | Problem, Solution]:
+    """Read an input and what is published of it.
+
+    Args:
+        path: The input.
+        solution: What is published, in one of the forms of `read_solution`.
+        quiet: Show no progress.
+
+    Returns:
+        The job, what it protects, and the solution.
+
+    Raises:
+        InputError: A file cannot be read, or they do not belong together.
+    """
+    from tacit.cli.progress import Progress
+    from tacit.io.solutions import read_solution
+    from tacit.jobs import job_problem, open_job
+
+    job = open_job(path)
+    with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
+        source = job_problem(job, observer=progress)
+    return job, source, read_solution(solution, source, value=job.value_name)
 
 
 def as_problem(source: Table | Problem) -> Problem:

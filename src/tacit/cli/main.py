@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": "a complete run on generated data; no arguments needed",
     "protect": "protect a table with as little loss of information as possible",
     "audit": "is a publication safe? what can be deduced from it, with evidence",
+    "explain": "why a cell is suppressed, and what publishing it would take",
     "compare": "several methods on one table, side by side",
     "info": "what an input is, and what is wrong with it",
     "tabulate": "from microdata to a table with every total",

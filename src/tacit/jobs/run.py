@@ -28,12 +28,13 @@ from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
 from tacit.io.weights import with_weights
 from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, MadeTable, Microdata, Outputs
+from tacit.methods.inputs import chosen_weights
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
 from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
-from tacit.problem import ADDITIVITY_TOLERANCE, Problem
+from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 from tacit.release import NoReleaseError, Release, check_insiders, faced, protect
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
@@ -237,6 +238,16 @@ def job_attackers(job: Job, source: Table | Problem) -> list[Attacker]:
 def faced_by(job: Job, source: Table | Problem) -> Problem:
     """What algorithms see of what a job protects, with the insiders that it protects against."""
     return faced(source, job.options, job.insiders, job.coalition)
+
+
+def job_weight(job: Job, problem: Problem) -> Floats:
+    """What it costs to lose each cell, as the method of a job counts it.
+
+    Args:
+        job: The job.
+        problem: What it protects, as algorithms see it.
+    """
+    return chosen_weights(problem, job.options.get("weights", "given"))
 
 
 def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +29,7 @@ from tacit.table import Table
 from tacit.version import __version__
 
 if TYPE_CHECKING:
+    from tacit.explanation import CellChoice, Explainer, Explanation
     from tacit.methods.perturbation import LevelChange
 
 
@@ -168,6 +171,35 @@ class Release:
     def summary_rows(self) -> dict[str, str]:
         """The lines of `summary`, each under its name."""
         return public_rows(self.published, self.guarantee)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        from tacit.explanation import Explainer
+
+        papers = self.papers
+        return Explainer(
+            papers.problem,
+            papers.outcome,
+            table=papers.table,
+            attackers=[found.attacker for found in papers.audit.findings],
+            audit=papers.audit,
+            tolerance=math.inf,
+        )
+
+    def explain(self, cell: CellChoice, *, seconds: float = 1.0) -> Explanation:
+        """Why a cell is suppressed, or shown as it is, and what publishing it would take.
+
+        Confidential: it tells which cells are sensitive, and why.
+
+        Args:
+            cell: The cell: its number, or its codes, as in `{"industry": "C10"}`; a dimension that
+                is not named stands at its total.
+            seconds: How long to look for something cheaper that could be suppressed instead.
+
+        Raises:
+            InputError: There is no such cell.
+        """
+        return self._explainer.explain(cell, seconds=seconds)
 
     def report(
         self, path: str | Path, *, confidential: bool = False, title: str | None = None

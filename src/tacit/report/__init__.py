@@ -9,6 +9,7 @@ Picture('Which cells are published')
 
 from tacit.report.argus import write_argus_report
 from tacit.report.bounds import bounds_over_time
+from tacit.report.circuit import circuit_picture
 from tacit.report.comparison import ComparedMethod, comparison_report, risk_and_utility
 from tacit.report.costs import protection_costs
 from tacit.report.document import html_report, write_report
@@ -21,6 +22,7 @@ __all__ = [
     "ComparedMethod",
     "Picture",
     "bounds_over_time",
+    "circuit_picture",
     "comparison_report",
     "heat_map",
     "html_report",

@@ -63,6 +63,15 @@ class Dominance(SensitivityRule):
         """Those who may dominate."""
         return self.n
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        who = "holdings" if self.holding else "contributors"
+        largest = (
+            f"the {self.n} largest {who} add" if self.n > 1 else f"the largest of the {who} adds"
+        )
+        return f"{largest} more than {self.k:g}% of the total"
+
     def judge(self, table: Table) -> Verdict:
         """The cells that few dominate."""
         found = contributions(table, self, holding=self.holding)
@@ -117,6 +126,14 @@ class PriorPosterior(SensitivityRule):
     def largest_needed(self) -> int:
         """The largest contributor, and those who estimate it."""
         return self.coalition + 1
+
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return (
+            f"{_estimators(self.coalition, self.holding)} who knows all others to within "
+            f"{self.q:g}% could estimate one to within {self.p:g}%"
+        )
 
     def judge(self, table: Table) -> Verdict:
         """The cells whose largest contribution can be estimated too closely."""
@@ -175,6 +192,14 @@ class PPercent(SensitivityRule):
         """The largest contributor, and those who estimate it."""
         return self.coalition + 1
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return (
+            f"{_estimators(self.coalition, self.holding)} could estimate the largest to within "
+            f"{self.p:g}%"
+        )
+
     def judge(self, table: Table) -> Verdict:
         """The cells whose largest contribution can be estimated too closely."""
         found = contributions(table, self, holding=self.holding)
@@ -189,6 +214,12 @@ class PPercent(SensitivityRule):
         """
         level = np.minimum(_missing(pairs, self.p, 100.0, holding=self.holding), pairs.upper)
         return LevelsAgainst(np.zeros(len(level)), level, np.zeros(len(level)))
+
+
+def _estimators(coalition: int, holding: bool) -> str:
+    """Who could estimate what another one contributes."""
+    who = "holding" if holding else "contributor"
+    return f"a {who}" if coalition == 1 else f"one of {coalition} {who}s together"
 
 
 def _estimated(

@@ -60,6 +60,13 @@ class MinFrequency(PercentRule):
                 key=("weighted",),
             )
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        who = "holdings" if self.holding else "contributors"
+        weighted = " by weight" if self.weighted else ""
+        return f"there are fewer than {self.minimum:g} {who}{weighted}"
+
     def judge(self, table: Table) -> Verdict:
         """The cells with too few contributors."""
         name = "count"
@@ -102,6 +109,11 @@ class SmallCounts(SensitivityRule):
         check_number(self.minimum, "minimum", above=0)
         if self.percent is not None:
             check_number(self.percent, "percent", at_least=0)
+
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return f"the count is not zero, but below {self.minimum:g}"
 
     def judge(self, table: Table) -> Verdict:
         """The cells with small counts."""
@@ -167,6 +179,11 @@ class GroupDisclosure(SensitivityRule):
     def judges_sums(self) -> bool:
         """No: it is about rows of cells."""
         return False
+
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return "all respondents of a row are in one of its cells"
 
     def judge(self, table: Table) -> Verdict:
         """The full cells and the zeros beside them."""

@@ -63,6 +63,11 @@ class Manual(PercentRule):
             raise InputError("marks must be a data frame or the path of a CSV file", key=("marks",))
         check_flag(self.override, "override")
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return "marked by hand"
+
     def judge(self, table: Table) -> Verdict:
         """What is marked, with levels as given or as a percentage of the value."""
         frame, where = self.marks, "marks"

@@ -60,6 +60,12 @@ class Request(PercentRule):
         """The largest one, where shares count."""
         return int(self.share > 0)
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        share = f" with more than {self.share:g}% of the total" if self.share else ""
+        return f"a contributor{share} asked for protection"
+
     def judge(self, table: Table) -> Verdict:
         """The cells to which a contributor with a request contributes much."""
         remedy = "tabulate with requests, or name the column that holds it (requested)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -68,6 +69,16 @@ class SensitivityRule(ABC):
     def reason(self) -> str:
         """What the rule is called among the reasons of a cell."""
         return self.name or self.title
+
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, with its parameters: for confidential explanations only."""
+        given = [
+            f"{field.name} {getattr(self, field.name)}"
+            for field in dataclasses.fields(self)
+            if field.name not in ("levels", "name")
+        ]
+        return f"{self.title}, {', '.join(given)}" if given else self.title
 
     @abstractmethod
     def judge(self, table: Table) -> Verdict:

@@ -41,6 +41,11 @@ class ZeroCells(SensitivityRule):
             check_number(self.level, "level", above=0)
         check_flag(self.empty, "empty")
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, for confidential explanations."""
+        return "the value is zero, which tells what each contributes"
+
     def judge(self, table: Table) -> Verdict:
         """The cells of value zero."""
         zero = table.value == 0

@@ -154,6 +154,11 @@ class LevelsRule(Protocol):
         """How many of the largest contributions to a cell it needs to know."""
         ...
 
+    @property
+    def in_words(self) -> str:
+        """What the rule finds, with its parameters: confidential."""
+        ...
+
     def judge(self, table: Table) -> Verdict:
         """The sensitive cells of a table with the protection levels that they need."""
         ...

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, as_problem, is_job, refuse_unwritable, write_json
+from tacit.cli.files import (
+    INPUT_HELP,
+    SOLUTION_HELP,
+    as_problem,
+    is_job,
+    read_publication,
+    refuse_unwritable,
+    write_json,
+)
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
 from tacit.errors import InputError, ProblemError, TableError
@@ -33,14 +41,7 @@ _CONFIDENTIAL = "shows what can be deduced about cells that are not published; d
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument(
-        "solution",
-        type=Path,
-        metavar="SOLUTION",
-        help="what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ "
-        "file with statuses u and m, or the published table (.csv, .parquet) with codes and a "
-        "status or empty values",
-    )
+    parser.add_argument("solution", type=Path, metavar="SOLUTION", help=SOLUTION_HELP)
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write verdict and intervals (confidential)"
     )
@@ -89,8 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Audit, or verify an earlier audit, and print the findings."""
-    from tacit.io.solutions import read_solution
-    from tacit.jobs import faced_by, job_attackers, job_problem, open_job
+    from tacit.jobs import faced_by, job_attackers
 
     inputs = tuple(
         path
@@ -98,10 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
         if path is not None
     )
     refuse_unwritable(arguments.json, arguments.save_evidence, inputs=inputs)
-    job = open_job(arguments.input)
-    with Progress.on_stderr(quiet=arguments.quiet, stops_gracefully=False) as progress:
-        source = job_problem(job, observer=progress)
-    solution = read_solution(arguments.solution, source, value=job.value_name)
+    job, source, solution = read_publication(
+        arguments.input, arguments.solution, quiet=arguments.quiet
+    )
     if arguments.attackers is None:
         try:
             problem = faced_by(job, source)

@@ -66,12 +66,13 @@ class Search(driver.Search):
         attackers: Sequence[Attacker] = (),
         observer: Observer | None = None,
         clock: Clock | None = None,
+        structure: Structure | None = None,
     ):
         super().__init__(options, observer, clock=clock)
         self._given_weight = problem.weight
         self.problem = problem
         self.options = options
-        self.structure = Structure.of(problem)
+        self.structure = structure or Structure.of(problem)
         self.states: list[AttackerState] = []
         for attacker in attackers or [Attacker.external()]:
             self.states.append(self._state_of(attacker))

@@ -1,0 +1,215 @@
+"""Relations, rules, attackers and circuits in words, and circuits as small drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.explanation.circuits import Circuit
+from tacit.problem import Integers, Problem, totals_of
+from tacit.table import Table, Verdict
+from tacit.table.judging import GIVEN
+
+_MOST_PARTS = 8
+"""Longer sums are cut off."""
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A circuit as a small table: the codes that occur in it, and who moves where.
+
+    Attributes:
+        caption: What all of its cells have in common.
+        rows: Names of the rows.
+        columns: Names of the columns.
+        entries: Row, column, number of the cell and how it moves.
+    """
+
+    caption: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    entries: tuple[tuple[int, int, int, float], ...]
+
+
+class Names:
+    """What cells and relations of a table are called."""
+
+    def __init__(self, problem: Problem, table: Table | None = None):
+        """Prepare.
+
+        Args:
+            problem: The table as algorithms see it.
+            table: The table itself, if there is one: names are made of its codes.
+        """
+        self.problem = problem
+        self.table = table
+
+    def cell(self, number: int) -> str:
+        """A cell in a sentence."""
+        if self.problem.labels is None:
+            return f"cell {number}"
+        return f"({self.problem.labels[number]})"
+
+    def cells(self, numbers: Sequence[int], limit: int = 5) -> str:
+        """Several cells in a sentence."""
+        names = [self.cell(number) for number in numbers[:limit]]
+        more = len(numbers) - limit
+        if more > 0:
+            return f"{', '.join(names)} and {more} more"
+        return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+    @cached_property
+    def _codes(self) -> dict[str, npt.NDArray[np.str_]]:
+        table = self.table
+        return {} if table is None else {name: table.codes(name) for name in table.totals}
+
+    @cached_property
+    def _totals(self) -> Integers:
+        return totals_of(self.problem.relations)
+
+    def relation(self, number: int) -> str:
+        """A relation, as in `size=4: Nr = 1 + 2 + 3`."""
+        A = self.problem.relations
+        part = slice(A.indptr[number], A.indptr[number + 1])
+        cells, coefficients = A.indices[part].astype(np.int64), A.data[part]
+        total = int(self._totals[number])
+        start, names = self._in_common(cells)
+        size = dict(zip(cells.tolist(), np.abs(coefficients).tolist(), strict=True))
+        texts = {
+            cell: name if size[cell] == 1 else f"{size[cell]:g} {name}"
+            for cell, name in zip(cells.tolist(), names, strict=True)
+        }
+        if total >= 0:
+            left = [texts[total]]
+            right = [texts[cell] for cell in cells.tolist() if cell != total]
+        else:
+            rises = dict(zip(cells.tolist(), (coefficients > 0).tolist(), strict=True))
+            left = [texts[cell] for cell in cells.tolist() if rises[cell]]
+            right = [texts[cell] for cell in cells.tolist() if not rises[cell]]
+        constant = float(self.problem.rhs[number])
+        if constant or not right or not left:
+            right.append(f"{abs(constant):g}" if constant or not right else "0")
+        return f"{start}{_sum(left)} = {_sum(right)}"
+
+    def _in_common(self, cells: Integers) -> tuple[str, list[str]]:
+        """What cells have in common, with a colon, and what tells them apart."""
+        codes = {name: column[cells].tolist() for name, column in self._codes.items()}
+        varying = [name for name, column in codes.items() if len(set(column)) > 1]
+        if not codes or not varying:
+            return "", [self.cell(cell) for cell in cells.tolist()]
+        common = [f"{name}={column[0]}" for name, column in codes.items() if name not in varying]
+        start = f"{', '.join(common)}: " if common else ""
+        if len(varying) == 1:
+            return start, codes[varying[0]]
+        shown = zip(*(codes[name] for name in varying), strict=True)
+        return start, [f"({', '.join(each)})" for each in shown]
+
+    def sketch(self, circuit: Circuit) -> Sketch:
+        """A circuit as a small table of the codes that occur in it.
+
+        Where cells have no codes, rows are the relations in which at least two of them meet.
+        """
+        cells = np.array(circuit.cells, np.int64)
+        codes = {name: column[cells].tolist() for name, column in self._codes.items()}
+        varying = [name for name, column in codes.items() if len(set(column)) > 1]
+        if not varying:
+            return self._sketch_of_relations(circuit)
+        common = [f"{name}={column[0]}" for name, column in codes.items() if name not in varying]
+        down, across = varying[0], varying[1:]
+        rows = self._ordered(down, codes[down])
+        keys = list(zip(*(codes[name] for name in across), strict=True))
+        keys = keys or [() for _ in circuit.cells]
+        orders = {name: self._ordered(name, codes[name]) for name in across}
+        places = sorted(
+            set(keys),
+            key=lambda key: [orders[n].index(code) for n, code in zip(across, key, strict=True)],
+        )
+        return Sketch(
+            ", ".join(common),
+            tuple(f"{down}={code}" for code in rows),
+            tuple(", ".join(f"{n}={c}" for n, c in zip(across, k, strict=True)) for k in places),
+            tuple(
+                (rows.index(code), places.index(key), cell, change)
+                for code, key, cell, change in zip(
+                    codes[down], keys, circuit.cells, circuit.changes, strict=True
+                )
+            ),
+        )
+
+    def _ordered(self, name: str, codes: Sequence[str]) -> list[str]:
+        """The codes that occur, in the order of the table."""
+        assert self.table is not None
+        place = {code: at for at, code in enumerate(self.table.dimensions[name].codes)}
+        return sorted(set(codes), key=lambda code: place.get(code, len(place)))
+
+    def _sketch_of_relations(self, circuit: Circuit) -> Sketch:
+        A = self.problem.relations[:, list(circuit.cells)]
+        A = A.tocsr()
+        rows = [row for row in range(A.shape[0]) if A.indptr[row + 1] - A.indptr[row] > 1]
+        entries = tuple(
+            (at, int(column), circuit.cells[column], circuit.changes[column])
+            for at, row in enumerate(rows)
+            for column in A.indices[A.indptr[row] : A.indptr[row + 1]].tolist()
+        )
+        names = tuple(self.cell(cell).strip("()") for cell in circuit.cells)
+        return Sketch("", tuple(f"relation {row}" for row in rows), names, entries)
+
+
+def _sum(texts: Sequence[str]) -> str:
+    if len(texts) <= _MOST_PARTS:
+        return " + ".join(texts)
+    shown = _MOST_PARTS - 2
+    return f"{' + '.join(texts[:shown])} + {len(texts) - shown} more"
+
+
+def drawn(sketch: Sketch, roles: dict[int, str]) -> list[str]:
+    """A sketch as lines of text: + where a cell rises, - where it falls.
+
+    Args:
+        sketch: The circuit.
+        roles: What to write beside some of the cells.
+    """
+    grid = [["" for _ in sketch.columns] for _ in sketch.rows]
+    for row, column, cell, change in sketch.entries:
+        sign = "+" if change > 0 else "-"
+        size = "" if abs(abs(change) - 1) < 5e-3 else f"{abs(change):.3g}"
+        role = f" {roles[cell]}" if cell in roles else ""
+        grid[row][column] = f"{sign}{size}{role}"
+    widths = [
+        max(len(name), *(len(line[place]) for line in grid))
+        for place, name in enumerate(sketch.columns)
+    ]
+    first = max((len(name) for name in sketch.rows), default=0)
+    lines = [sketch.caption] if sketch.caption else []
+    if any(sketch.columns):
+        head = "  ".join(name.ljust(w) for name, w in zip(sketch.columns, widths, strict=True))
+        lines.append(f"{'':<{first}}  {head}".rstrip())
+    for name, line in zip(sketch.rows, grid, strict=True):
+        told = "  ".join((text or ".").ljust(w) for text, w in zip(line, widths, strict=True))
+        lines.append(f"{name:<{first}}  {told}".rstrip())
+    return lines
+
+
+def rules_in_words(table: Table | None, cell: int) -> tuple[str, ...]:
+    """Which rules find a cell sensitive, with their parameters: confidential."""
+    if table is None:
+        return ()
+    told = []
+    for verdict in table.verdicts:
+        place = np.searchsorted(verdict.cells, cell)
+        if place < len(verdict.cells) and verdict.cells[place] == cell:
+            told.append(_rule(verdict))
+    if not told and table.reason is not None and table.reason[cell]:
+        told.append(str(table.reason[cell]))
+    return tuple(dict.fromkeys(told))
+
+
+def _rule(verdict: Verdict) -> str:
+    rule = verdict.rule
+    if rule is None:
+        return "marked as sensitive" if verdict.reason == GIVEN else verdict.reason
+    return f"{verdict.reason}: {rule.in_words}"
