@@ -53,7 +53,7 @@ def _assert_circuits(told: Explanation, published: Published) -> None:
         assert cells[0] == each.cell
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(published_tables(units=(1.0,)), st.integers(0, 10**6))
 def test_a_cell_protects_what_is_exposed_without_it(published: Published, number: int) -> None:
     """Exactly the levels that fall are named, with the share that a linear program leaves."""
@@ -79,7 +79,7 @@ def test_a_cell_protects_what_is_exposed_without_it(published: Published, number
     assert len(told.circuits) == min(len({each.cell for each in told.protects}), 6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from(KINDS), st.sampled_from(RULES), st.integers(0, 10**6)
 )
@@ -117,7 +117,7 @@ def test_contributors_are_faced(seed: int, kind: str, rule: str, number: int) ->
             assert {cell, each.cell} <= set(each.circuit.cells)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(published_tables(units=(1.0,)), st.integers(0, 10**6))
 def test_cells_that_help_stay_safe(published: Published, number: int) -> None:
     """Who would stay safe in another way is named apart from those that would not."""
@@ -135,7 +135,7 @@ def test_cells_that_help_stay_safe(published: Published, number: int) -> None:
             assert share >= min(before.get((other, side), 1.0), 1.0) - 1e-6
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(published_tables(units=(1.0,)), st.integers(0, 10**6))
 def test_intervals_are_those_of_linear_programs(published: Published, number: int) -> None:
     """Of a suppressed cell what readers deduce, of a published one what they would."""
@@ -151,15 +151,19 @@ def test_intervals_are_those_of_linear_programs(published: Published, number: in
     assert told.exact
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(published_tables(units=(1.0,)), st.integers(0, 10**6))
 def test_intervals_in_place_of_suppressed_cells(published: Published, number: int) -> None:
     """Of published intervals, publishing the cell exposes exactly what the audit says."""
     p = published.problem
     rng = np.random.default_rng(number)
     n = p.cell_count
-    lower = np.where(published.hidden, np.maximum(p.value - rng.integers(0, 9, n), p.lower), p.value)
-    upper = np.where(published.hidden, np.minimum(p.value + rng.integers(0, 9, n), p.upper), p.value)
+    lower = np.where(
+        published.hidden, np.maximum(p.value - rng.integers(0, 9, n), p.lower), p.value
+    )
+    upper = np.where(
+        published.hidden, np.minimum(p.value + rng.integers(0, 9, n), p.upper), p.value
+    )
     cells = np.flatnonzero(lower < upper)
     if not len(cells):
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -306,12 +307,13 @@ class _Telling:
         who = "readers can deduce"
         if told.status == "published":
             who = "if it were suppressed, too, readers could deduce"
-        close = ""
-        if told.width <= NARROW:
-            close = "exactly, " if told.width == 0 else f"to within {told.width:.2g} of its value, "
-            close = "exactly, " if low == high else close
-        lines = [f"{who}: {close}{ends}{'' if told.exact else ' (at least)'}"]
-        if close or told.status == "published":
+        is_close = told.width <= NARROW
+        if low == high:
+            ends = f"exactly {_end(low)}"
+        elif is_close:
+            ends += f", to within {told.width:.2%} of its value"
+        lines = [f"{who}: {ends}{'' if told.exact else ' (at least)'}"]
+        if is_close or told.status == "published":
             lines += [f"  by {relation}" for relation in told.relations[:_MOST]]
             more = len(told.relations) - _MOST
             if more > 0:
@@ -327,16 +329,9 @@ class _Telling:
             cells = list(dict.fromkeys(each.cell for each in told.protects))
             lines.append(
                 f"protects {len(cells)} sensitive {_noun(len(cells))}; if this one alone were "
-                "published, of their levels would be left:"
+                f"published, of {'its' if len(cells) == 1 else 'their'} levels would be left:"
             )
-            for each in told.protects[:_MOST]:
-                before = "" if each.before >= 1 else f" (now {_share(each.before)})"
-                lines.append(
-                    f"  {each.name}: {_share(each.left)} of the {each.side} level{before}, against "
-                    f"{_whom(each.attacker)}"
-                )
-            if len(told.protects) > _MOST:
-                lines.append(f"  and {len(told.protects) - _MOST} more")
+            lines += _levels_left(told.protects, ", against {}")
         elif not told.sums:
             others = "other " if told.status == "primary" else ""
             lines.append(f"no {others}sensitive cell would be exposed if it were published")
@@ -376,12 +371,11 @@ class _Telling:
         others = [cell for cell in first.circuit.cells if cell not in (first.cell, told.cell)]
         roles = {first.cell: "protected", told.cell: "this cell"}
         with_others = f", together with {self._names.cells(others)}" if others else ""
-        verb = "changed" if told.change is not None else "move"
+        how = "if + rise and - fall together, nothing that is published changes"
+        if told.change is not None:
+            how = "+ was raised, - was lowered"
         return [
-            f"circuit with {first.name}{with_others}: where + rises and - falls, all that is "
-            f"published stays as it is"
-            if verb == "move"
-            else f"circuit with {first.name}{with_others}: + was raised, - was lowered",
+            f"circuit with {first.name}{with_others}: {how}",
             *(f"  {line}" for line in drawn(first.sketch, roles)),
         ]
 
@@ -397,13 +391,7 @@ class _Telling:
     def _publishing(self, found: Publishing) -> list[str]:
         if found.possible is False:
             lines = [f"publishing it: impossible: {found.reason}"]
-            lines += [
-                f"  {each.name}: {_share(each.left)} of the {each.side} level against "
-                f"{_whom(each.attacker)}, whatever else is suppressed"
-                for each in found.against[:_MOST]
-            ]
-            if len(found.against) > _MOST:
-                lines.append(f"  and {len(found.against) - _MOST} more")
+            lines += _levels_left(found.against, " against {}, whatever else is suppressed")
             return lines + [f"  by {relation}" for relation in found.relations[:_MOST]]
         if found.possible is None:
             return [f"publishing it: {found.reason or 'not found out in time'}"]
@@ -422,6 +410,23 @@ class _Telling:
             f"publishing it: possible if {cells_text} {_is(found.suppresses_instead)} suppressed "
             f"instead, at a cost of {found.cost:.6g}{_cost_label(found)}{change}"
         ]
+
+
+def _levels_left(cells: Sequence[Protected], whom: str) -> list[str]:
+    """What is left of levels, one line each; levels of a cell with the same share in one."""
+    groups: dict[tuple[Any, ...], list[Protected]] = {}
+    for each in cells:
+        key = (each.cell, each.attacker, _share(each.left), each.before)
+        groups.setdefault(key, []).append(each)
+    lines = []
+    for (_, attacker, left, before), each in list(groups.items())[:_MOST]:
+        sides = " and ".join(one.side for one in each)
+        now = "" if before >= 1 else f" (now {_share(before)})"
+        told = f"  {each[0].name}: {left} of the {sides} level{'s' * (len(each) > 1)}{now}"
+        lines.append(told + whom.format(_whom(attacker)))
+    if len(groups) > _MOST:
+        lines.append(f"  and {len(groups) - _MOST} more")
+    return lines
 
 
 def _cost_label(found: Publishing) -> str:
