@@ -34,6 +34,7 @@ def test_a_secondary_cell_is_explained(files: Files, capsys: pytest.CaptureFixtu
     out = files.folder / "why.json"
     example = tacit.examples.get("003-figure-11")
     problem = example.problem
+    assert example.suppressed is not None
     (sensitive,) = problem.sensitive.tolist()
     cell = next(c for c in np.flatnonzero(example.suppressed).tolist() if c != sensitive)
     assert _explain(files.table, files.safe, str(cell), "--json", out) == 0

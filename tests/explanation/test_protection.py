@@ -113,7 +113,8 @@ def test_contributors_are_faced(seed: int, kind: str, rule: str, number: int) ->
         if each.circuit is not None:
             moves = np.zeros(case.problem.cell_count)
             moves[list(each.circuit.cells)] = each.circuit.changes
-            assert np.abs(case.problem.relations @ moves).max(initial=0.0) < 1e-6
+            off = np.asarray(case.problem.relations @ moves)
+            assert np.abs(off).max(initial=0.0) < 1e-6
             assert {cell, each.cell} <= set(each.circuit.cells)
 
 

@@ -95,6 +95,7 @@ def test_contributors_are_kept_out_too(seed: int, kind: str, number: int) -> Non
         new[list(found.suppresses_instead)] = True
         assert not new[cell]
         assert audit(problem, new).safe
+        assert found.cost is not None
         assert found.at_least <= found.cost + 1e-9
 
 

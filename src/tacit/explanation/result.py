@@ -419,10 +419,10 @@ def _levels_left(cells: Sequence[Protected], whom: str) -> list[str]:
         key = (each.cell, each.attacker, _share(each.left), each.before)
         groups.setdefault(key, []).append(each)
     lines = []
-    for (_, attacker, left, before), each in list(groups.items())[:_MOST]:
-        sides = " and ".join(one.side for one in each)
+    for (_, attacker, left, before), alike in list(groups.items())[:_MOST]:
+        sides = " and ".join(each.side for each in alike)
         now = "" if before >= 1 else f" (now {_share(before)})"
-        told = f"  {each[0].name}: {left} of the {sides} level{'s' * (len(each) > 1)}{now}"
+        told = f"  {alike[0].name}: {left} of the {sides} level{'s' * (len(alike) > 1)}{now}"
         lines.append(told + whom.format(_whom(attacker)))
     if len(groups) > _MOST:
         lines.append(f"  and {len(groups) - _MOST} more")
