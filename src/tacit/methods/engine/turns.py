@@ -12,6 +12,7 @@ SUPPRESS_HYPERCUBES = 0.7  # Of the time left: then all cells are suppressed, wh
 SUPPRESS_REPAIR = 0.6  # Of the time left: something safe has to be found in the rest.
 SUPPRESS_JOINT_PATTERN = 0.3  # At most: where it takes longer, cells are protected one by one.
 SUPPRESS_CLEAN_UP = 0.1  # What a relaxation suggests later is worth more than a first pattern.
+SUPPRESS_SECOND_CLEAN_UP = 0.35  # Where linear programs publish what the relaxation leaves.
 SUPPRESS_ROOT = 0.35  # Beyond this, cuts close less of the gap than patterns and branching do.
 SUPPRESS_ROOT_AGAIN = 0.1  # A better pattern fixes columns, but the cuts are mostly there.
 SUPPRESS_NEIGHBOURHOODS = 0.1  # Later rounds improve the pattern, too.

@@ -56,7 +56,7 @@ class Witnesses:
         self, requests: Requests, numbers: Integers, cells: Integers, x: Floats
     ) -> int:
         """Take note of a deviation for several requests; returns for how many it holds."""
-        if not self._fits(cells, x) or not self._adds_up(cells, x):
+        if not self.holds(cells, x):
             return 0
         count = 0
         for number in numbers.tolist():
@@ -71,6 +71,10 @@ class Witnesses:
             count += 1
         self._table = None
         return count
+
+    def holds(self, cells: Integers, x: Floats) -> bool:
+        """Does a deviation meet all relations and bounds?"""
+        return self._fits(cells, x) and self._adds_up(cells, x)
 
     def _adds_up(self, cells: Integers, x: Floats) -> bool:
         """Are all relations met? Written out: this is asked for thousands of deviations."""

@@ -14,8 +14,10 @@ from tacit.clock import Clock
 from tacit.methods.engine import turns
 from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.cuts import Master, Root, is_too_large
+from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
+from tacit.methods.suppress.heuristics.groups import Groups, serves, usual_size
 from tacit.methods.suppress.heuristics.joint import JointPatterns
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
@@ -42,6 +44,8 @@ _SEPARATIONS = 3
 """So many times cuts are sought before the first pattern of a table that is no network."""
 _LIKED = 0.01
 """What is suppressed by more than this in the relaxation is a beginning."""
+_LARGER = 4
+"""A first pattern of a large table is to be quick: groups are so many times larger."""
 _WORTH_A_TURN = 1e-3
 """Pattern and bound of a large table take turns as long as they come closer by this share."""
 _PATIENCE = 6
@@ -71,10 +75,13 @@ def run(search: Search) -> None:
     builder = None if is_large(search) else constructor
     root = Root(search, master, builder, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
-    root.run(seconds=turns.SUPPRESS_ROOT * limit)
+    share = turns.SUPPRESS_ROOT if known is None else turns.SUPPRESS_ROOT_AGAIN
+    root.run(seconds=share * limit)
     search.observer.on_phase("improvement")
     if is_large(search):
         _in_turn(search, master, root, constructor)
+    elif serves(search) and search.best is not None:
+        _publish_more(search, master)
     neighbourhoods = Neighbourhoods(search, constructor)
     neighbourhoods.improve(
         master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
@@ -124,20 +131,23 @@ def _relax_then_build(search: Search, constructor: Constructor, master: Master) 
     guide = master.full(master.y)
     hidden: Booleans | None = None
     with Clock(turns.SUPPRESS_CONSTRUCTION * limit):
-        joint = JointPatterns(search).pattern(guide > _LIKED, guide)
-        hidden = constructor.construct(joint, guide)
+        joint = JointPatterns(search)
+        protecting = joint.protecting(guide > _LIKED, guide)
+        size = _LARGER * usual_size(search)
+        fewer = Groups(search, joint).pattern(protecting, guide, size=size)
+        hidden = constructor.construct(fewer, guide)
     return hidden is not None and search.offer(hidden)
 
 
 def _in_turn(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
     """Lighter patterns within the best one, and a higher bound, as long as either moves."""
-    joint = JointPatterns(search)
+    groups = Groups(search, JointPatterns(search))
     turn = 0
     while not search.should_stop() and search.best is not None:
         before, began = (search.objective, search.bound), search.seconds
         guide = master.full(master.y)
         # Weights alone find other patterns than those that the relaxation likes.
-        fewer = joint.reduced(search.best, guide if turn % 2 else None)
+        fewer = groups.pattern(search.best, guide if turn % 2 else None, size=usual_size(search))
         hidden = constructor.construct(fewer, guide)
         if hidden is not None:
             search.offer(hidden)
@@ -146,6 +156,15 @@ def _in_turn(search: Search, master: Master, root: Root, constructor: Constructo
             return
         moved = before[0] - search.objective + search.bound - before[1]
         if turn > 1 and moved < _WORTH_A_TURN * before[0]:
+            return
+
+
+def _publish_more(search: Search, master: Master) -> None:
+    """Lighter patterns within the best one: the first clean-up was cut short."""
+    end = search.seconds + turns.SUPPRESS_SECOND_CLEAN_UP * search.options.time_limit
+    while search.best is not None and search.seconds < end and not search.should_stop():
+        found = clean_up(search, search.best, master.full(master.y), seconds=end - search.seconds)
+        if not search.offer(found):
             return
 
 

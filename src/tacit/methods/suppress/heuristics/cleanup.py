@@ -2,7 +2,8 @@
 
 For every sensitive cell and side a deviation is remembered that shows it safe. Publishing a cell
 concerns only those whose deviation uses it; they are looked at again, and if one of them fails,
-the cell stays suppressed.
+the cell stays suppressed. In large tables that are no networks, what sensitive cells need in groups
+is found first.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tacit.attack.reach import TOLERANCE, Requests
 from tacit.attack.shrink import Component
 from tacit.clock import TimeUpError, check_time
 from tacit.methods.suppress.attackers import AttackerState
+from tacit.methods.suppress.heuristics import groups
 from tacit.methods.suppress.heuristics.construct import CheapestDeviation, limits_of
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
@@ -51,8 +53,11 @@ def clean_up(
         return fewer
     # What has been published until time is up can stay published.
     with contextlib.suppress(TimeUpError):
+        end = search.seconds + seconds
+        if among is None and groups.serves(search):
+            fewer = groups.lighter(search, fewer, guide, end)
         tried = search.secondary if among is None else search.secondary & among
-        _publish_what_can_be(search, fewer, guide, search.seconds + seconds, tried)
+        _publish_what_can_be(search, fewer, guide, end, tried)
     if search.insiders is not None and not _restore(search, hidden, fewer):
         return hidden.copy()
     return fewer

@@ -24,13 +24,13 @@ _MANY_SENSITIVE = 400
 """if so many of them are sensitive."""
 _MOST_CELLS = 15_000
 """A program that adds cells looks at so many of them at most, those nearest to what is exposed."""
-_LITTLE = 0.05
+LITTLE = 0.05
 """What is added to a cell's move, in levels, before its weight is divided by it."""
 _ROUNDS = 4
 """So many times prices follow from what has moved."""
 _PASSES = 4
 """So many deviations protect what the first one does not."""
-_ALMOST_FREE = 1e-3
+ALMOST_FREE = 1e-3
 """The price of what is suppressed anyway, in usual weights."""
 
 
@@ -41,13 +41,17 @@ def serves(search: Search) -> bool:
 
 
 class JointPatterns:
-    """Makes patterns for readers; what other attackers need is left to others."""
+    """Makes patterns for readers; what other attackers need is left to others.
+
+    Attributes:
+        level: How far each cell is to move, up and down.
+    """
 
     def __init__(self, search: Search):
         self._search = search
         problem = search.problem
-        self._level = np.zeros(problem.cell_count)
-        self._level[problem.sensitive] = np.maximum(problem.upper_level, problem.lower_level)
+        self.level = np.zeros(problem.cell_count)
+        self.level[problem.sensitive] = np.maximum(problem.upper_level, problem.lower_level)
         self._usable: Booleans = search.secondary | search.sensitive
         structure = search.structure
         self._A = structure.A[structure.essential]
@@ -60,21 +64,26 @@ class JointPatterns:
             start: The pattern to begin with.
             guide: How much a relaxation likes each cell, from 0 to 1.
         """
+        return self.reduced(self.protecting(start, guide), guide)
+
+    def protecting(self, start: Booleans, guide: Floats | None = None) -> Booleans:
+        """A pattern that contains a given one and protects all but a few cells."""
         hidden = (start & self._search.secondary) | self._search.sensitive
         missed = self.exposed(hidden)
         if len(missed):
             near = self._near(missed, hidden)
-            hidden |= self._moving(near, missed, hidden, self._cost(guide), rounds=2)
-        return self.reduced(hidden, guide)
+            hidden |= self._moving(near, missed, hidden, self.cost(guide), rounds=2)
+        return hidden
 
     def reduced(self, hidden: Booleans, guide: Floats | None = None) -> Booleans:
         """A pattern within a given one that is lighter and protects as much."""
-        asked = np.flatnonzero(self._level > 0)
+        asked = np.flatnonzero(self.level > 0)
         nothing = np.zeros(len(hidden), bool)
-        within = self._moving(hidden, asked, nothing, self._cost(guide), rounds=_ROUNDS)
+        within = self._moving(hidden, asked, nothing, self.cost(guide), rounds=_ROUNDS)
         return within | self._search.sensitive
 
-    def _cost(self, guide: Floats | None) -> Floats:
+    def cost(self, guide: Floats | None) -> Floats:
+        """What cells cost that move, in usual weights, given how much a relaxation likes them."""
         search = self._search
         weight = steering(search.problem.weight) / typical(search.problem.weight[search.secondary])
         if guide is not None:
@@ -83,21 +92,23 @@ class JointPatterns:
 
     def exposed(self, hidden: Booleans) -> Integers:
         """Sensitive cells that no deviation in common is seen to protect."""
-        moves = self._moves(hidden)
-        asked = np.flatnonzero((self._level > 0) & moves.can_rise & moves.can_fall)
+        moves = self.moves(hidden)
+        asked = np.flatnonzero((self.level > 0) & moves.can_rise & moves.can_fall)
         met = moves.possible(moves.columns(asked))
         protected = np.isin(moves.columns_of(asked), met)
-        return np.setdiff1d(np.flatnonzero(self._level > 0), asked[protected])
+        return np.setdiff1d(np.flatnonzero(self.level > 0), asked[protected])
 
-    def _moves(self, cells: Booleans) -> JointMoves:
+    def moves(self, cells: Booleans, *, either_way: bool = True) -> JointMoves:
+        """A model of deviations in which only some cells move; see `JointMoves`."""
         separator = self._search.outsiders[0].separator
         self._seed += 1
         return JointMoves(
             self._A,
             np.where(cells, separator.up, 0.0),
             np.where(cells, separator.down, 0.0),
-            self._level,
+            self.level,
             HighsModel,
+            either_way=either_way,
             seed=self._seed,
         )
 
@@ -130,7 +141,7 @@ class JointPatterns:
             cost: What other cells cost that move.
             rounds: So many times prices follow from what has moved.
         """
-        moves = self._moves(cells)
+        moves = self.moves(cells)
         left = moves.columns(asked[moves.can_rise[asked] & moves.can_fall[asked]])
         moving = np.zeros(len(cells), bool)
         first = moves.solve(left)
@@ -139,14 +150,14 @@ class JointPatterns:
         for _ in range(_PASSES):
             if not len(left):
                 break
-            price = moves.price(np.where(free | moving, 0.0, cost)) + _ALMOST_FREE
+            price = moves.price(np.where(free | moving, 0.0, cost)) + ALMOST_FREE
             found: Floats | None = None
             for number in range(rounds):
                 check_time()
                 scaled = (
                     price * moves.least
                     if number == 0 or found is None
-                    else (price / (np.tile(np.abs(found), 2) + _LITTLE))
+                    else (price / (np.tile(np.abs(found), 2) + LITTLE))
                 )
                 found = moves.solve(left, scaled)
                 if found is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
-from tacit.methods.suppress.heuristics.joint import serves
+from tacit.methods.suppress.heuristics.groups import serves
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 
