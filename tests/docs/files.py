@@ -63,6 +63,17 @@ def _job(folder: Path) -> None:
     write_columns(columns, folder / "regions.csv")
 
 
+def _linked(folder: Path) -> None:
+    """The job of docs/linked-tables.md, with records of its columns."""
+    (folder / "job.toml").write_text(_first_job("linked-tables.md"))
+    draw = np.random.default_rng(5)
+    codes = {"industry": ["A01", "A02", "B10", "B11"], "region": [*"NESW"], "size": [*"sml"]}
+    records = {name: draw.choice(given, 120) for name, given in codes.items()}
+    records["firm"] = np.array([f"f{number}" for number in range(120)])
+    records["turnover"] = np.round(np.exp(draw.normal(3, 1.6, 120)))
+    write_columns(records, folder / "firms.csv")
+
+
 def _units(folder: Path) -> None:
     """The local units of the guide, prepared as it says, and its job."""
     units = dict(generate_enterprises(4000, seed=1).records)
@@ -94,6 +105,7 @@ PREPARED: Mapping[str, Callable[[Path], None]] = {
     "combined.md": _named_table,
     "adjustment.md": _named_table,
     "jobs.md": _job,
+    "linked-tables.md": _linked,
     "recoding.md": _job,
     "report.md": _job,
     "rounding.md": _counted_table,

@@ -12,11 +12,11 @@ from tacit.cli.progress import Progress
 from tacit.jobs import JobListener, job_problem
 from tacit.jobs.job import JJFile, Job
 from tacit.options import Options
+from tacit.problem import Problem
 from tacit.table import Weighting
 
 if TYPE_CHECKING:
     from tacit.microdata import TabulationReport
-    from tacit.problem import Problem
     from tacit.table import Table
 
 
@@ -50,13 +50,18 @@ class JobProgress(JobListener):
             return
         problem = as_problem(source)
         rows = {}
-        for report in self._reports:
-            rows["records"] = records(report)
-        rows["table"] = (
+        told = list(dict.fromkeys(records(report) for report in self._reports))
+        if told:
+            rows["records"] = "; ".join(told)
+        size = (
             f"{problem.cell_count} cells, {problem.relation_count} relations, "
             f"{len(problem.sensitive)} sensitive"
         )
-        print("\n".join([str(self._job.path), *(f"  {line}" for line in as_lines(rows))]))
+        lines = [f"  {line}" for line in as_lines({**rows, "table": size})]
+        if self._job.table_names and not isinstance(source, Problem):
+            lines = [f"  {line}" for line in as_lines({**rows, "linked": size})]
+            lines += [f"    {line}" for line in _linked(source)]
+        print("\n".join([str(self._job.path), *lines]))
         if len(problem.sensitive) == 0:
             print("note: no cell is sensitive, everything will be published", file=sys.stderr)
         if self._job.insiders == "none":
@@ -65,6 +70,16 @@ class JobProgress(JobListener):
                 "others contribute",
                 file=sys.stderr,
             )
+
+
+def _linked(table: Table) -> list[str]:
+    """The linked tables, one per line."""
+    sensitive = table.is_sensitive
+    return [
+        f"{grid.name}: {' x '.join(grid.dimensions)}, {grid.cell_count} cells, "
+        f"{int(sensitive[grid.numbers].sum())} sensitive"
+        for grid in table.grids
+    ]
 
 
 def with_typed_weights(job: Job, weights: str | None) -> Job:
@@ -85,6 +100,6 @@ def records(report: TabulationReport) -> str:
     """How many records were tabulated; why others were not goes to standard error."""
     for finding in report.findings:
         print(f"note: {finding}; dropped", file=sys.stderr)
-    (used,) = report.tabulated.values()
-    dropped = report.records - used
+    # Of several values tabulated at once, the one of which most records are missing.
+    dropped = report.records - min(report.tabulated.values())
     return f"{report.records} read" + (f", {dropped} dropped" if dropped else "")

@@ -62,7 +62,7 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
         if isinstance(source, Problem):
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
         else:
-            codes = {name: source.codes(name) for name in source.totals}
+            codes = source.cell_keys()
         return read_published_cells(Path(path), problem, codes, value)
     content = read_content(path)
     start = content.lstrip()[:1]

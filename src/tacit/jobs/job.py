@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -15,6 +16,7 @@ from tacit.io.cells import CELL_SUFFIXES
 from tacit.io.exports import SUFFIXES, Presentation
 from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.sections import Section
+from tacit.jobs.tables import TABLE, LinkedTables, expanded, has_linked_tables, read_tables
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 TOP_KEYS = (
     "data",
     "dimensions",
+    "tables",
+    "equations",
     "recode",
     "rules",
     "levels",
@@ -131,6 +135,22 @@ class MadeTable:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TableOutputs:
+    """What is written of one of several linked tables; see `Outputs`."""
+
+    published: tuple[Path, ...] = ()
+    report: Path | None = None
+    table: Path | None = None
+    working_report: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All files."""
+        others = (self.report, self.table, self.working_report)
+        return [*self.published, *(path for path in others if path is not None)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outputs:
     """What is written where.
 
@@ -142,6 +162,7 @@ class Outputs:
         evidence: The audit with its evidence; confidential.
         working_report: The internal report; confidential.
         presentation: How the published table is written.
+        of_tables: What is written of single ones of linked tables, by their names.
     """
 
     published: tuple[Path, ...] = ()
@@ -151,12 +172,65 @@ class Outputs:
     evidence: Path | None = None
     working_report: Path | None = None
     presentation: Presentation = field(default_factory=Presentation)
+    of_tables: Mapping[str, TableOutputs] = field(default_factory=dict)
+
+    @property
+    def all_published(self) -> tuple[Path, ...]:
+        """The files with published tables, those of single tables among them."""
+        of_tables = [path for each in self.of_tables.values() for path in each.published]
+        return (*self.published, *of_tables)
 
     @property
     def files(self) -> list[Path]:
         """All files."""
         others = (self.report, self.json, self.table, self.evidence, self.working_report)
-        return [*self.published, *(path for path in others if path is not None)]
+        of_tables = [path for each in self.of_tables.values() for path in each.files]
+        return [*self.published, *of_tables, *(path for path in others if path is not None)]
+
+    def for_tables(self, names: Sequence[str]) -> Outputs:
+        """The same with a file for each of linked tables where a name has `{table}` in it.
+
+        Raises:
+            InputError: There are no linked tables.
+        """
+        patterns = {
+            key: [path for path in given if TABLE in path.name]
+            for key, given in self._by_key().items()
+        }
+        if not any(patterns.values()):
+            return self
+        for key, paths in patterns.items():
+            if not names and paths:
+                raise InputError(
+                    f"{TABLE} stands for the name of each of several linked tables; this job has "
+                    "one table",
+                    key=(key,),
+                )
+        found = dict(self.of_tables)
+        for name in names:
+            changes: dict[str, Any] = {
+                key: expanded(path, [name])[name]
+                for key, paths in patterns.items()
+                for path in paths
+                if key != "published"
+            }
+            more = (expanded(path, [name])[name] for path in patterns["published"])
+            before = found.get(name, TableOutputs())
+            changes["published"] = (*before.published, *more)
+            found[name] = dataclasses.replace(before, **changes)
+        plain = tuple(path for path in self.published if TABLE not in path.name)
+        emptied: dict[str, Any] = {
+            key: None for key, paths in patterns.items() if paths and key != "published"
+        }
+        return dataclasses.replace(self, published=plain, of_tables=found, **emptied)
+
+    def _by_key(self) -> dict[str, tuple[Path, ...]]:
+        """The files that there may be one of for each table."""
+        singles = {key: getattr(self, key) for key in ("report", "table", "working_report")}
+        return {
+            "published": self.published,
+            **{key: () if path is None else (path,) for key, path in singles.items()},
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -166,7 +240,7 @@ class Job:
     Attributes:
         path: The file that it was read from.
         data: What the table is made from; None where it is named elsewhere.
-        dimensions: The dimensions of the table.
+        dimensions: The dimensions of the table; of linked tables those that are described for all.
         recodes: What to merge in some of them, see `tacit.recode`.
         overlap: What to do where a finished table cannot tell who contributes to merged cells.
         rules: The sensitivity rules.
@@ -184,7 +258,7 @@ class Job:
     """
 
     path: Path
-    data: Microdata | CellFile | JJFile | MadeTable
+    data: Microdata | CellFile | JJFile | MadeTable | LinkedTables
     dimensions: Mapping[str, Dimension] = field(default_factory=dict)
     recodes: Mapping[str, Any] = field(default_factory=dict)
     overlap: Overlap = "refuse"
@@ -207,24 +281,44 @@ class Job:
             return str(self.data.arguments.get("value") or "records")
         if isinstance(self.data, MadeTable):
             return self.data.value
+        if isinstance(self.data, LinkedTables):
+            variables = self.data.variables
+            return variables[0] if len(variables) == 1 else "value"
         return str(self.data.columns["value"]) if isinstance(self.data, CellFile) else "value"
 
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that it reads."""
         read: list[Path] = [self.path]
-        if isinstance(self.data, Microdata):
-            source = self.data.source
-            for name in source if isinstance(source, list) else source[:1]:
-                read += map(Path, matching_files(name) or [name])
-        elif isinstance(self.data, MadeTable):
-            read += self.data.files
-        elif self.data.path != self.path:
-            read.append(self.data.path)
-        hierarchies = [file for given in self.dimensions.values() for file in given.files]
+        sources: list[Any] = [self.data]
+        if isinstance(self.data, LinkedTables):
+            sources = [table.data for table in self.data.tables]
+        for data in sources:
+            if isinstance(data, Microdata):
+                source = data.source
+                for name in source if isinstance(source, list) else source[:1]:
+                    read += map(Path, matching_files(name) or [name])
+            elif isinstance(data, MadeTable):
+                read += data.files
+            elif data.path != self.path:
+                read.append(data.path)
+        hierarchies = [file for given in self.all_dimensions for file in given.files]
         marks = [getattr(rule, "marks", None) for rule in self.rules]
         others = [*hierarchies, *(file for file in marks if isinstance(file, Path))]
         return (*read, *(file for file in others if file is not None))
+
+    @property
+    def all_dimensions(self) -> list[Dimension]:
+        """Its dimensions, with those that only one of several tables has as they are."""
+        found = [*self.dimensions.values()]
+        if isinstance(self.data, LinkedTables):
+            found += [each for table in self.data.tables for each in table.dimensions.values()]
+        return found
+
+    @property
+    def table_names(self) -> tuple[str, ...]:
+        """The names of its linked tables; none where it has one table."""
+        return self.data.names if isinstance(self.data, LinkedTables) else ()
 
     def refuse_labels_without_codes(self, labels: Labels | None) -> None:
         """Refuse a place for labels where no dimension has any.
@@ -232,7 +326,7 @@ class Job:
         Raises:
             InputError: At the line of the outputs.
         """
-        if labels is not None and not any(given.labels for given in self.dimensions.values()):
+        if labels is not None and not any(given.labels for given in self.all_dimensions):
             raise (self.top.section("outputs") or self.top).fault(
                 "no dimension has labels to show; give it some under [dimensions], or leave out "
                 "'labels' here",
@@ -297,21 +391,31 @@ def job_from_mapping(given: Mapping[str, Any], path: str | Path) -> Job:
 
 def _job(top: Section, microdata: str | None = None) -> Job:
     top.refuse_unknown(TOP_KEYS)
-    data = _data(top, microdata)
+    data: Microdata | CellFile | JJFile | LinkedTables
+    dimensions: dict[str, Dimension] = {}
+    if has_linked_tables(top):
+        # Tables may describe all of their dimensions themselves.
+        if "dimensions" in top.given or "tables" not in top.given:
+            dimensions = _dimensions(top)
+        data = read_tables(top, dimensions, partial(_table_source, microdata))
+    else:
+        data = _data(top, microdata)
     if isinstance(data, JJFile):
         for key in _NOT_FOR_JJ:
             if key in top.given:
                 raise top.fault(f"a JJ file describes its cells completely: leave out {key!r}", key)
+    elif not isinstance(data, LinkedTables):
+        dimensions = _dimensions(top)
     job = Job(
         path=top.file,
         data=data,
-        dimensions={} if isinstance(data, JJFile) else _dimensions(top),
+        dimensions=dimensions,
         top=top,
         **_recodes(top),
         **_judging(top),
         **_insiders(top),
         **_method(top),
-        outputs=_outputs(top),
+        outputs=_outputs(top, data),
     )
     job.refuse_labels_without_codes(job.outputs.presentation.labels)
     return job
@@ -321,6 +425,19 @@ def _data(top: Section, microdata: str | None) -> Microdata | CellFile | JJFile:
     section = top.section("data")
     if section is None:
         raise top.fault("there is no [data]; it names what to protect")
+    return _source(section, microdata)
+
+
+def _table_source(microdata: str | None, section: Section) -> Microdata | CellFile:
+    """What one of several linked tables is made from."""
+    if "jj" in section.given:
+        raise section.fault("a JJ file is one problem; leave out [[tables]]", "jj")
+    found = _source(section, microdata)
+    assert not isinstance(found, JJFile)
+    return found
+
+
+def _source(section: Section, microdata: str | None) -> Microdata | CellFile | JJFile:
     named = [key for key in SOURCES if key in section.given]
     kind = "microdata" if microdata is not None else named[0] if named else None
     if microdata is None and len(named) > 1:
@@ -410,6 +527,8 @@ def _recodes(top: Section) -> dict[str, Any]:
         return {}
     dimensions = top.section("dimensions")
     named = [] if dimensions is None else [*dimensions.given]
+    for table in top.sections("tables"):
+        named += [name for name in table.texts("dimensions") or () if name not in named]
     section.refuse_unknown([*named, "overlap"])
     recodes = {name: section.get(name, int, list, dict) for name in section.given if name in named}
     found: dict[str, Any] = {"recodes": recodes}
@@ -478,10 +597,14 @@ def _method(top: Section) -> dict[str, Any]:
     return {"method": name, "options": options}
 
 
-def _outputs(top: Section) -> Outputs:
+def _outputs(top: Section, data: object) -> Outputs:
+    linked = data.tables if isinstance(data, LinkedTables) else ()
+    of_tables = {
+        table.name: TableOutputs(published=table.published) for table in linked if table.published
+    }
     section = top.section("outputs")
     if section is None:
-        return Outputs()
+        return Outputs(of_tables=of_tables)
     choices = [item.name for item in dataclasses.fields(Presentation)]
     section.refuse_unknown([*_OUTPUT_FILES, *choices])
     published = section.texts("published") or []
@@ -499,10 +622,11 @@ def _outputs(top: Section) -> Outputs:
         evidence=section.path("evidence"),
         working_report=section.path("working_report"),
         presentation=_presentation(section),
+        of_tables=of_tables,
     )
     reported = found.report is not None or found.working_report is not None
     try:
-        found.presentation.refuse_unused(*found.published, reported=reported)
+        found.presentation.refuse_unused(*found.all_published, reported=reported)
     except InputError as error:
         raise section.blame(error) from None
     if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
@@ -523,7 +647,10 @@ def _outputs(top: Section) -> Outputs:
                 f"{path.stem}.confidential{path.suffix}",
                 key,
             )
-    return found
+    try:
+        return found.for_tables([table.name for table in linked])
+    except InputError as error:
+        raise section.blame(error) from None
 
 
 def _presentation(section: Section) -> Presentation:

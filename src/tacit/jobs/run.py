@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +28,24 @@ from tacit.io.exports import write_published
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
 from tacit.io.weights import with_weights
-from tacit.jobs.job import HOW_TO_READ, CellFile, JJFile, Job, MadeTable, Microdata, Outputs
+from tacit.jobs.hierarchies import Dimension
+from tacit.jobs.job import (
+    HOW_TO_READ,
+    CellFile,
+    JJFile,
+    Job,
+    MadeTable,
+    Microdata,
+    Outputs,
+    TableOutputs,
+)
+from tacit.jobs.tables import (
+    LinkedTable,
+    LinkedTables,
+    link_tables,
+    same_source,
+    whole_totals,
+)
 from tacit.methods.inputs import chosen_weights
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
@@ -35,9 +53,10 @@ from tacit.microdata import TabulationReport, occurring_codes, tabulate
 from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
-from tacit.release import NoReleaseError, Release, check_insiders, faced, protect
+from tacit.release import NoReleaseError, Published, Release, check_insiders, faced, protect
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
+from tacit.table.linking import AGREEMENT_TOLERANCE
 
 
 def job_table(
@@ -45,22 +64,26 @@ def job_table(
     *,
     observer: Observer | None = None,
     report: Callable[[TabulationReport], object] | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
 ) -> Table:
     """The table of a job, before any rule.
 
     Args:
-        job: A job whose data are microdata or a finished table.
+        job: A job whose data are microdata or finished tables.
         observer: Listens to the tabulation.
         report: Called with what was wrong with records, see `tacit.tabulate`.
+        tolerance: How exactly linked tables must agree, where that is less than usual.
     """
+    if isinstance(job.data, LinkedTables):
+        return _linked(job, job.data, observer, report, tolerance)
     try:
         if isinstance(job.data, Microdata):
-            table = _tabulated(job, job.data, observer, report)
+            (table,) = _tabulated(job, [job.data], job.dimensions, observer, report)
         elif isinstance(job.data, MadeTable):
             table = job.data.make(observer, report)
         else:
             assert isinstance(job.data, CellFile)
-            table = _read_table(job, job.data)
+            table = _read_table(job.dimensions, job.data)
     except TacitError as error:
         raise _at_its_line(job, error) from None
     recoded = table
@@ -69,12 +92,12 @@ def job_table(
             recoded = recode(table, job.recodes, overlap=job.overlap)
         except TacitError as error:
             raise _at_its_line(job, error) from None
-    return _labelled(job, table, recoded)
+    return _labelled(job.dimensions, table, recoded)
 
 
-def _labelled(job: Job, table: Table, recoded: Table) -> Table:
+def _labelled(dimensions: Mapping[str, Dimension], table: Table, recoded: Table) -> Table:
     """The recoded table with the labels of its codes, those of merged ones included."""
-    named = {name: given for name, given in job.dimensions.items() if given.labels}
+    named = {name: given for name, given in dimensions.items() if given.labels}
     if not named:
         return recoded
     labels = {}
@@ -85,9 +108,50 @@ def _labelled(job: Job, table: Table, recoded: Table) -> Table:
     return recoded.with_labels(labels, unknown="ignore")
 
 
-def _at_its_line(job: Job, error: TacitError) -> InputError:
+def _linked(
+    job: Job,
+    data: LinkedTables,
+    observer: Observer | None,
+    report: Callable[[TabulationReport], object] | None,
+    tolerance: float,
+) -> Table:
+    """The linked tables of a job as one."""
+    made: list[tuple[LinkedTable, Table]] = []
+    for group in same_source(data.tables):
+        records = [table.data for table in group if isinstance(table.data, Microdata)]
+        dimensions = group[0].dimensions
+        try:
+            if records:
+                tables = _tabulated(job, records, dimensions, observer, report)
+            else:
+                files = [table.data for table in group if isinstance(table.data, CellFile)]
+                tables = [_read_table(dimensions, file) for file in files]
+        except TacitError as error:
+            raise _at_its_line(job, error, group[0]) from None
+        recodes = {name: given for name, given in job.recodes.items() if name in dimensions}
+        recoded = tables
+        if recodes:
+            try:
+                recoded = [recode(table, recodes, overlap=job.overlap) for table in tables]
+            except TacitError as error:
+                raise _at_its_line(job, error) from None
+        for linked, before, after in zip(group, tables, recoded, strict=True):
+            made.append((linked, _labelled(dimensions, before, after)))
+    try:
+        return link_tables(
+            [(linked.name, linked.variable, table) for linked, table in made],
+            totals=whole_totals(made),
+            equations=data.equations,
+            tolerance=max(AGREEMENT_TOLERANCE, tolerance),
+        )
+    except TacitError as error:
+        raise job.top.blame(error, ("tables",)) from None
+
+
+def _at_its_line(job: Job, error: TacitError, table: LinkedTable | None = None) -> InputError:
     """An error about arguments of what makes the table, where the job gives these arguments."""
     key: KeyPath
+    data = job.data if table is None else table.data
     match error.key:
         case ("by" | "dimensions", *rest):
             key = ("dimensions", *rest)
@@ -95,14 +159,20 @@ def _at_its_line(job: Job, error: TacitError) -> InputError:
             key = ("recode", *rest)
         case ("overlap", *_):
             key = ("recode", "overlap")
-        case ("source", *rest) if isinstance(job.data, Microdata):
-            in_files = isinstance(job.data.source, list)
+        case ("source", *rest) if isinstance(data, Microdata):
+            in_files = isinstance(data.source, list)
             key = ("data", "microdata", *rest) if in_files else ("data", _DATABASE[rest == [1]])
-        case () if isinstance(error, TableError) and error.cells:
+        case () if isinstance(error, TableError) and error.cells and table is None:
             # Cells are named by the codes of their dimensions.
             key = ("dimensions",)
         case rest:
             key = ("data", *rest)
+    if table is not None and (key == ("data",) or (key[1:2] and key[1] in table.section.given)):
+        return table.section.blame(error, key[1:])
+    if table is not None and key[0] == "dimensions":
+        name = str(key[1]) if key[1:] else ""
+        dimension = table.dimensions.get(name)
+        return (table.section if dimension is None else dimension.section).blame(error, key[2:])
     section = job.top.section(str(key[0]))
     return (section or job.top).blame(error, key[1:])
 
@@ -115,12 +185,17 @@ def job_problem(
     *,
     observer: Observer | None = None,
     report: Callable[[TabulationReport], object] | None = None,
+    tolerance: float = ADDITIVITY_TOLERANCE,
 ) -> Table | Problem:
-    """What a job protects: a table with its sensitive cells, or the problem of a JJ file."""
+    """What a job protects: a table with its sensitive cells, or the problem of a JJ file.
+
+    Arguments are those of `job_table`.
+    """
     if isinstance(job.data, JJFile):
         problem = read_jj(job.data.path)
         return problem if job.weights is None else with_weights(problem, job.weights.by)
-    return judged(job, job_table(job, observer=observer, report=report))
+    table = job_table(job, observer=observer, report=report, tolerance=tolerance)
+    return judged(job, table)
 
 
 def judged(job: Job, table: Table) -> Table:
@@ -191,7 +266,9 @@ def run_job(
         raise InputError(str(error), path=job.path) from None
     listener = listener or JobListener()
     with listener.reading() as observer:
-        source = job_problem(job, observer=observer, report=listener.on_records)
+        source = job_problem(
+            job, observer=observer, report=listener.on_records, tolerance=tolerance
+        )
     listener.on_source(source)
     _refuse_unknown_singletons(job, source)
     with listener.searching() as observer:
@@ -264,26 +341,55 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
     published = release.publish(tell_primary=presentation.tell_primary)
     for path in chosen.published:
         write_published(published, path, presentation, value=job.value_name)
+    for name, files in chosen.of_tables.items():
+        part = published.of_table(name) if len(published.grids) > 1 else published
+        for path in files.published:
+            value = part.grids[0].variable or job.value_name
+            write_published(part, path, presentation, value=value)
     if chosen.json is not None:
         write_outcome_json(
             papers.outcome, papers.problem, str(job.path), chosen.json, verified=True
         )
-    if chosen.table is not None:
+    targets: list[tuple[str | None, Path | None]] = [(None, chosen.table)]
+    targets += [(name, files.table) for name, files in chosen.of_tables.items()]
+    for table, target in targets:
+        if target is None:
+            continue
         if papers.table is None:
             raise InputError("a JJ file has no table to write; leave out 'table'", path=job.path)
-        write_columns(confidential(_decided(release).to_frame("dict")), chosen.table)
+        write_columns(confidential(_cells_of(_decided(release), table)), target)
     if chosen.evidence is not None:
         write_audit(papers.audit, chosen.evidence)
-    if chosen.report is None and chosen.working_report is None:
-        return
-    # Slow to import, and needed for reports only.
-    from tacit.report.document import report_title, write_report
+    _write_reports(job, release, published, chosen)
 
-    title = presentation.title or report_title(published, job.value_name)
-    if chosen.report is not None:
-        write_report(release, chosen.report, title=title)
-    if chosen.working_report is not None:
-        write_report(release, chosen.working_report, confidential=True, title=title)
+
+def _write_reports(job: Job, release: Release, published: Published, outputs: Outputs) -> None:
+    names = [grid.name for grid in published.grids]
+    reports: list[tuple[Outputs | TableOutputs, int | None]] = [(outputs, None)]
+    for name, of_table in outputs.of_tables.items():
+        reports.append((of_table, names.index(name) if len(names) > 1 else None))
+    for files, table in reports:
+        if files.report is None and files.working_report is None:
+            continue
+        # Slow to import, and needed for reports only.
+        from tacit.report.document import report_title, write_report
+
+        shown = published if table is None else published.of_table(table)
+        title = outputs.presentation.title or report_title(shown, job.value_name)
+        if files.report is not None:
+            write_report(release, files.report, title=title, table=table)
+        if files.working_report is not None:
+            write_report(release, files.working_report, confidential=True, title=title, table=table)
+
+
+def _cells_of(table: Table, name: str | None) -> dict[str, Any]:
+    """The columns of a table, or of one of the linked tables that it consists of."""
+    frame: dict[str, Any] = table.to_frame("dict")
+    grid = next((grid for grid in table.grids if grid.name == name), None)
+    if grid is None or len(table.grids) == 1:
+        return frame
+    absent = [key for key in table.cell_keys() if key not in grid.dimensions]
+    return {key: column[grid.numbers] for key, column in frame.items() if key not in absent}
 
 
 def _decided(release: Release) -> Table:
@@ -297,10 +403,13 @@ def _decided(release: Release) -> Table:
 
 def _tabulated(
     job: Job,
-    data: Microdata,
+    sources: Sequence[Microdata],
+    dimensions: Mapping[str, Dimension],
     observer: Observer | None,
     report: Callable[[TabulationReport], object] | None,
-) -> Table:
+) -> list[Table]:
+    """The tables of sources that differ by what they add up only."""
+    data = sources[0]
     if isinstance(data.source, list):
         for name in data.source:
             absent = not matching_files(name) and not os.path.isdir(name)
@@ -309,10 +418,12 @@ def _tabulated(
     how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
     by = {
         name: given.resolved(partial(occurring_codes, data.source, name, observer=observer, **how))
-        for name, given in job.dimensions.items()
+        for name, given in dimensions.items()
     }
     for name, given in job.recodes.items():
         # Merged codes as totals of their own: so contributors to several of their parts count once.
+        if name not in by:
+            continue
         hierarchy = by[name]
         if hierarchy is None:
             codes = occurring_codes(data.source, name, observer=observer, **how)
@@ -321,22 +432,24 @@ def _tabulated(
             by[name] = grouped(hierarchy, given)
     largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
     arguments = {"top": max([2, *largest]), **data.arguments}
-    table: Table = tabulate(data.source, by, observer=observer, report=report, **arguments)
-    return table
+    if len(sources) == 1:
+        return [tabulate(data.source, by, observer=observer, report=report, **arguments)]
+    arguments["value"] = values = [str(each.arguments["value"]) for each in sources]
+    tables = tabulate(data.source, by, observer=observer, report=report, **arguments)
+    return [tables[value] for value in values]
 
 
-def _read_table(job: Job, data: CellFile) -> Table:
+def _read_table(described: Mapping[str, Dimension], data: CellFile) -> Table:
     frame = read_columns(data.path)
     if not any(map(len, frame.values())):
         raise InputError("there are no cells, only the names of columns", path=data.path)
-    absent = [name for name in job.dimensions if name not in frame]
+    absent = [name for name in described if name not in frame]
     if absent:
-        raise job.dimensions[absent[0]].section.fault(
+        raise described[absent[0]].section.fault(
             f"there is no column {absent[0]} in {data.path}; {name_columns(frame)}"
         )
     dimensions: Mapping[str, Hierarchy | None] = {
-        name: given.resolved(partial(_distinct, frame[name]))
-        for name, given in job.dimensions.items()
+        name: given.resolved(partial(_distinct, frame[name])) for name, given in described.items()
     }
     return Table.from_frame(frame, dimensions, **data.columns)
 

@@ -27,11 +27,13 @@ class Section:
         file: Path,
         lines: Mapping[KeyPath, int],
         place: KeyPath = (),
+        below: Section | None = None,
     ):
         self.given = given
         self.file = file
         self._lines = lines
         self._place = place
+        self._below = below
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -53,6 +55,23 @@ class Section:
             raise InputError("this is not TOML: it is nested too deeply", path=path) from None
         return cls(given, path, key_lines(text))
 
+    def over(self, below: Section, own: Mapping[str, Any]) -> Section:
+        """Another section with what this one says in its place.
+
+        Args:
+            below: The other section; errors about what it says name its lines.
+            own: What counts of this section.
+        """
+        given = {**below.given, **own}
+        hidden = {key: given[key] for key in below.given if key not in own}
+        rest = Section(hidden, below.file, below._lines, below._place)
+        return Section(given, self.file, self._lines, self._place, rest)
+
+    def saying(self, **changes: Any) -> Section:
+        """The same section with something else said in it."""
+        given = {**self.given, **changes}
+        return Section(given, self.file, self._lines, self._place, self._below)
+
     @property
     def name(self) -> str:
         """What to call this table in messages."""
@@ -69,6 +88,8 @@ class Section:
 
     def fault(self, message: str, *keys: str | int) -> InputError:
         """An error about something in here; without keys about the table itself."""
+        if self._below is not None and keys and keys[0] in self._below.given:
+            return self._below.fault(message, *keys)
         where = f"{self.name}: " if self.name else ""
         return InputError(
             f"{where}{message}",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import secrets
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -40,6 +39,7 @@ from tacit.microdata.sources import (
     Relation,
     is_query,
     refuse_undecodable_text,
+    source_number,
     table_name,
 )
 from tacit.microdata.specification import NO, RECORDS, YES, Specification
@@ -95,7 +95,7 @@ class DuckMicrodata:
         self._holding_of: Integers | None = None
         self._asked_of: Booleans | None = None
         self._lowest: int | None = None
-        self._token = secrets.randbits(62)
+        self._token = source_number(source)
         self.record_count = 0
 
     def __enter__(self) -> Self:

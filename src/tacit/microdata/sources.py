@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -79,6 +81,26 @@ class SparkFrame:
 
 
 Source: TypeAlias = Files | Frame | Relation | Database | FileQuery | SparkFrame
+
+
+def source_number(source: Source) -> int:
+    """A number for the records of a source, by which those without contributors get theirs.
+
+    Files have the same number every time, so that a record is the same contributor in all tables
+    that are made of them; of other sources nobody knows whether their records come in the same
+    order again.
+    """
+    if not isinstance(source, Files | FileQuery):
+        return secrets.randbits(62)
+    names = source.names if isinstance(source, Files) else source.files
+    digest = blake2b(digest_size=8)
+    for name in names:
+        for file in matching_files(name) or [name]:
+            digest.update(f"{os.path.realpath(file)}\0".encode(errors="surrogateescape"))
+            if os.path.isfile(file):
+                found = os.stat(file)
+                digest.update(f"{found.st_size} {found.st_mtime_ns}\0".encode())
+    return int.from_bytes(digest.digest(), "little") >> 2
 
 
 def refuse_undecodable_text(frame: Frame) -> None:

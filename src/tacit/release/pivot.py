@@ -305,6 +305,13 @@ def _chosen_table(
     raise InputError(f"no single table has all of the dimensions {first_few(named)}")
 
 
+def table_names(published: Published) -> list[str]:
+    """For each of the linked tables its name, or its dimensions where nobody named it."""
+    if published.grids:
+        return [grid.title for grid in published.grids]
+    return [" x ".join(published.codes)]
+
+
 def tables_of(published: Published) -> list[tuple[Integers, Mapping[str, Hierarchy | None]]]:
     """For each of the linked tables its cells and its dimensions."""
     if published.grids:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.errors import InputError
+from tacit.errors import InputError, nearest
 from tacit.hierarchy import Hierarchy
 from tacit.outcome import Intervals, Outcome, Suppression, Values
 from tacit.problem import Booleans, Floats, Problem
@@ -36,7 +36,8 @@ class Published:
 
     Attributes:
         codes: For each dimension the code of every cell; for a problem without dimensions the
-            number of every cell, under `cell`.
+            number of every cell, under `cell`. Where there are several response variables, the
+            first column, `variable`, says which one a cell belongs to.
         value: The published value of each cell, NaN where there is none.
         lower: The lower end of what is published of each cell; None where the method publishes
             no intervals.
@@ -104,7 +105,7 @@ class Published:
         value, ends, status = seen(problem, outcome)
         codes: dict[str, npt.NDArray[np.str_]]
         if isinstance(source, Table):
-            codes = {name: source.codes(name) for name in source.totals}
+            codes = source.cell_keys()
             dimensions, backend, grids = source.dimensions, source.backend, source.grids
         else:
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
@@ -141,6 +142,45 @@ class Published:
     def is_hidden(self) -> Booleans:
         """The cells that are not published with a value."""
         return np.asarray(self.status != PublishedStatus.VALUE.value)
+
+    def of_table(self, table: int | str) -> Published:
+        """One of the linked tables by itself.
+
+        Args:
+            table: Its name, or its number counted from 0.
+
+        Raises:
+            InputError: There is no such table.
+        """
+        names = [grid.name for grid in self.grids]
+        number = table if isinstance(table, int) else -1
+        if isinstance(table, str) and table in names:
+            number = names.index(table)
+        if not 0 <= number < max(len(self.grids), 1):
+            known = nearest(str(table), list(filter(None, names)) or ["0"])
+            raise InputError(f"there is no table {table!r}; {known}")
+        if len(self.grids) < 2:
+            return self
+        grid = self.grids[number]
+        cells = grid.numbers
+        alone = dataclasses.replace(grid, cells=None)
+        relations = alone.relations()
+        columns = {
+            name: None if column is None else _frozen(column[cells])
+            for name in ("value", "lower", "upper", "status", "radius", "primary", "empty")
+            for column in [getattr(self, name)]
+        }
+        empty = columns["empty"]
+        if empty is not None and not empty.any():
+            columns["empty"] = None
+        return self.replace(
+            codes={name: self.codes[name][cells] for name in grid.dimensions},
+            dimensions=dict(grid.dimensions),
+            grids=(alone,),
+            relations=relations,
+            rhs=np.zeros(relations.shape[0]),
+            **columns,
+        )
 
     def columns(
         self, value: str = "value", flags: Flags = "status", labels: Labels = "beside"

@@ -75,7 +75,8 @@ def write_argus_report(
         ),
         PageSection("protection", "What was done and what holds", _protection(release)),
     ]
-    picture = heat_map(release, confidential=True)
+    linked = table if len(release.published.grids) > 1 else None
+    picture = heat_map(release, confidential=True, table=linked)
     sections.append(PageSection("part-cells", picture.title, figure(picture)))
     Page(
         kind="tau-ARGUS job",

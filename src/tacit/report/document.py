@@ -32,6 +32,7 @@ def write_report(
     *,
     confidential: bool = False,
     title: str | None = None,
+    table: int | None = None,
 ) -> Path:
     """Write the report on a release: one self-contained HTML file.
 
@@ -42,6 +43,8 @@ def write_report(
             bounds and costs. By default the version for readers is written, from what they may
             see alone.
         title: The title; by default made from the dimensions.
+        table: Which one of linked tables to show, counted from 0; by default each of them, one
+            after the other.
 
     Returns:
         The path.
@@ -51,54 +54,92 @@ def write_report(
     """
     target = Path(path)
     check_name(target, REPORT_SUFFIX, confidential=confidential)
-    _page(release, confidential, title).write(target)
+    _page(release, confidential, title, table).write(target)
     return target
 
 
-def html_report(release: Release, *, confidential: bool = False, title: str | None = None) -> str:
+def html_report(
+    release: Release,
+    *,
+    confidential: bool = False,
+    title: str | None = None,
+    table: int | None = None,
+) -> str:
     """The report as text, see `write_report`."""
-    return _page(release, confidential, title).html()
+    return _page(release, confidential, title, table).html()
 
 
-def _page(release: Release, confidential: bool, title: str | None) -> Page:
+def _page(release: Release, confidential: bool, title: str | None, table: int | None) -> Page:
+    linked = len(release.published.grids) > 1
+    tables: list[int | None] = [None]
+    if linked:
+        tables = [*range(len(release.published.grids))] if table is None else [table]
     changes = release.published.altered
     sections = [
         PageSection(
             "protection", "What was done and what holds", _protection(release, confidential)
-        ),
-        _pictured("cells", heat_map(release, confidential=confidential)),
+        )
     ]
+    for each in tables:
+        sections += _of_table(release, confidential, each)
     if changes and confidential:
         sections.append(_pictured("deviations", perturbation_by_level(release)))
-    elif not changes:
-        sections.append(_pictured("levels", loss_by_level(release, confidential=confidential)))
     if has_widths(release, confidential=confidential):
         sections.append(_pictured("widths", interval_widths(release, confidential=confidential)))
     if confidential and has_bounds(release):
         sections.append(_pictured("bounds", bounds_over_time(release)))
     if confidential and has_costs(release):
         sections.append(_pictured("costs", protection_costs(release)))
-    found = arrange(release.published, MOST_COLUMNS)
-    if release.published.dimensions and len(found.rows) * len(found.columns) <= MOST_CELLS:
-        sections.append(
-            PageSection("table", "The published table", _table(release.published, found))
-        )
+    for each in tables:
+        sections += _as_readers_see_it(release.published, each)
+    shown = release.published if table is None else release.published.of_table(table)
     return Page(
         kind="Working paper" if confidential else "Report on disclosure control",
-        title=title or report_title(release.published),
-        lead=_lead(release.published),
-        figures=_figures(release, confidential),
+        title=title or report_title(shown),
+        lead=_lead(shown, release.published),
+        figures=_figures(release, shown, confidential),
         sections=sections,
         warning=WARNING if confidential else "",
     )
 
 
-def _pictured(anchor: str, picture: Picture) -> PageSection:
-    return PageSection(f"part-{anchor}", picture.title, figure(picture))
+def _of_table(release: Release, confidential: bool, table: int | None) -> list[PageSection]:
+    """The pictures of one of linked tables, or of the only one."""
+    name = "" if table is None else release.published.grids[table].title
+    end = "" if table is None else f"-{table}"
+    found = [
+        _pictured(f"cells{end}", heat_map(release, confidential=confidential, table=table), name)
+    ]
+    if not release.published.altered:
+        levels = loss_by_level(release, confidential=confidential, table=table)
+        found.append(_pictured(f"levels{end}", levels, name))
+    return found
+
+
+def _as_readers_see_it(published: Published, table: int | None) -> list[PageSection]:
+    """One of linked tables, or the only one, if it is not too large for a page."""
+    name = end = ""
+    if table is not None:
+        name, end = f": {published.grids[table].title}", f"-{table}"
+        published = published.of_table(table)
+    found = arrange(published, MOST_COLUMNS)
+    if not published.dimensions or len(found.rows) * len(found.columns) > MOST_CELLS:
+        return []
+    return [PageSection(f"table{end}", f"The published table{name}", _table(published, found))]
+
+
+def _pictured(anchor: str, picture: Picture, table: str = "") -> PageSection:
+    title = f"{table}: {picture.title}" if table else picture.title
+    return PageSection(f"part-{anchor}", title, figure(picture))
 
 
 def report_title(published: Published, value: str = "table") -> str:
     """What a report is about, from what is tabulated and the dimensions."""
+    if len(published.grids) > 1:
+        tables = [grid.title.replace("_", " ") for grid in published.grids]
+        return f"{len(tables)} linked tables: {joined(tables)}"
+    if published.grids and published.grids[0].variable:
+        value = published.grids[0].variable
     names = [name.replace("_", " ") for name in published.dimensions]
     if not names:
         return f"A table of {counted(published.cell_count)} cells"
@@ -106,7 +147,7 @@ def report_title(published: Published, value: str = "table") -> str:
     return f"{name[:1].upper()}{name[1:]} by {joined(names)}"
 
 
-def _lead(published: Published) -> str:
+def _lead(published: Published, whole: Published) -> str:
     how = {
         "suppress": "Cells that would disclose confidential figures are left out, and so are "
         "others from which they could be computed.",
@@ -123,11 +164,12 @@ def _lead(published: Published) -> str:
             "Totals are rounded like all others: parts need not add up to them."
         )
     cells = f"{counted(published.cell_count)} cells, made safe to publish."
+    if published is not whole:
+        cells += f" It was protected together with {len(whole.grids) - 1} tables that share cells."
     return f"{cells} {how.get(published.method, '')}".strip()
 
 
-def _figures(release: Release, confidential: bool) -> dict[str, str]:
-    published = release.published
+def _figures(release: Release, published: Published, confidential: bool) -> dict[str, str]:
     rows = {"cells": counted(published.cell_count)}
     for name, how in (
         ("published with a value", PublishedStatus.VALUE),

@@ -78,35 +78,45 @@ class _Grid:
         return self.top + self.height * len(self.rows)
 
 
-def heat_map(release: Release, *, confidential: bool = False) -> Picture:
+def heat_map(release: Release, *, confidential: bool = False, table: int | None = None) -> Picture:
     """The table along its hierarchies: the larger a value the darker, and marks for the rest.
 
     Args:
         release: The release.
         confidential: Whether sensitive cells are told from those that protect them. By default
             the picture shows only what readers see, and is drawn from that alone.
+        table: Which one of linked tables, counted from 0. By default all their cells are in one
+            picture, over all dimensions.
+
+    Raises:
+        InputError: There is no such table.
     """
-    arrangement = arrange(release.published)
-    marks = marked(release, confidential=confidential)
+    published = release.published if table is None else release.published.of_table(table)
+    name = NAME if table is None else f"{NAME}-{table}"
+    arrangement = arrange(published)
+    marks = marked(release, confidential=confidential, table=table)
+    true = release.papers.problem.value if confidential else None
+    if true is not None and table is not None and release.published.grids:
+        true = true[release.published.grids[table].numbers]
     rows, columns = len(arrangement.rows), len(arrangement.columns)
-    told = _told(marks, release.published.cell_count)
+    told = _told(marks, published.cell_count)
     title = "Which cells are published"
-    shading = _Shading.by_value(release.published)
+    shading = _Shading.by_value(published)
     if confidential:
         title = "Where the sensitive and the secondary cells are"
-    if confidential and release.published.altered:
+    if true is not None and published.altered:
         title = "Where values were changed"
-        shading = _Shading.by_deviation(release.published, release.papers.problem.value)
+        shading = _Shading.by_deviation(published, true)
     if rows > ROWS or columns > COLUMNS or rows * columns > PLACES:
         drawing, caption = _binned(arrangement, marks)
     elif rows * columns > TILES:
-        drawing = _shaded(arrangement, marks, shading)
+        drawing = _shaded(arrangement, marks, shading, name)
         caption = f"Each dot is a cell, totals first; {shading.told}."
     else:
-        drawing = _tiled(release, arrangement, marks, shading, confidential)
+        drawing = _tiled(published, arrangement, marks, shading, true, name)
         caption = f"Each tile is a cell, totals first; {shading.told}."
     return Picture(
-        NAME,
+        name,
         title,
         f"The table as a grid of {rows} rows and {columns} columns. {told}",
         drawing,
@@ -126,14 +136,14 @@ def _told(marks: Marked, cell_count: int) -> str:
 
 
 def _tiled(
-    release: Release,
+    published: Published,
     arrangement: Arrangement,
     marks: Marked,
     shading: _Shading,
-    confidential: bool,
+    true: Floats | None,
+    name: str,
 ) -> Drawing:
-    """Every cell separately, with a description."""
-    published = release.published
+    """Every cell separately, with a description; true values only where it is confidential."""
     texts = cell_texts(published)
     unmarked = [texts[cell] for cell in np.flatnonzero(marks.of_cell < 0).tolist()]
     needed = max(map(text_width, unmarked), default=0) + 12
@@ -148,8 +158,8 @@ def _tiled(
     grid = _placed(arrangement, width, height)
     width, height = grid.width, grid.height
     drawing = Drawing(max(grid.right + 10, 460.0), grid.bottom + 12)
-    drawing.add(patterns(NAME, marks.marks))
-    _legend(drawing, shading.name, marks.marks, patterned=True)
+    drawing.add(patterns(name, marks.marks))
+    _legend(drawing, shading.name, marks.marks, name)
     _labels(drawing, grid)
     shade = shading.of_cell
     names = _names(published)
@@ -164,13 +174,13 @@ def _tiled(
             text, ink = texts[cell], "t-surface" if shade[cell] == SHADES else None
         else:
             kind = marks.marks[mark]
-            fill, ink = kind.fill(NAME), f"t-{kind.style}-ink"
+            fill, ink = kind.fill(name), f"t-{kind.style}-ink"
             text = kind.letter
             if kind is INTERVAL and text_width(texts[cell]) + 8 <= width:
                 text = texts[cell]
-            if confidential:
-                true = value_text(float(release.papers.problem.value[cell]))
-                title = f"{names[cell]}: {kind.name}; true value {true}"
+            if true is not None:
+                is_truly = value_text(float(true[cell]))
+                title = f"{names[cell]}: {kind.name}; true value {is_truly}"
                 title += f", published {texts[cell]}" if texts[cell] else ""
             drawing.rectangle(x, y, width, height, tile, fill=fill, title=title)
         if (fits or mark >= 0) and lettered:
@@ -178,11 +188,11 @@ def _tiled(
     return drawing
 
 
-def _shaded(arrangement: Arrangement, marks: Marked, shading: _Shading) -> Drawing:
+def _shaded(arrangement: Arrangement, marks: Marked, shading: _Shading, name: str) -> Drawing:
     """Neighbouring cells of one kind as one area: small, however many cells there are."""
     grid = _placed(arrangement, *_size(arrangement))
     drawing = Drawing(max(grid.right + 10, 460.0), grid.bottom + 12)
-    _legend(drawing, shading.name, marks.marks, patterned=False)
+    _legend(drawing, shading.name, marks.marks, name, patterned=False)
     _labels(drawing, grid)
     kind = _matrix(arrangement, shading.of_cell - 1)
     mark = _matrix(arrangement, marks.of_cell)
@@ -298,16 +308,18 @@ def _with_room(levels: Integers, size: float, room: float) -> list[int]:
     return chosen
 
 
-def _legend(drawing: Drawing, name: str, marks: Sequence[Mark], *, patterned: bool) -> None:
+def _legend(
+    drawing: Drawing, shading: str, marks: Sequence[Mark], name: str, *, patterned: bool = True
+) -> None:
     x = 2.0
-    drawing.text(x, 14, name, "t-soft")
-    x += text_width(name) + 8
+    drawing.text(x, 14, shading, "t-soft")
+    x += text_width(shading) + 8
     for shade in range(1, SHADES + 1):
         drawing.rectangle(x, 4, 14, 12, f"t-v{shade}")
         x += 14
     x += 18
     for mark in marks:
-        fill = mark.fill(NAME) if patterned else f"var(--t-{mark.style})"
+        fill = mark.fill(name) if patterned else f"var(--t-{mark.style})"
         drawing.rectangle(x, 3, 16, 14, fill=fill)
         if patterned:
             drawing.text(x + 8, 14, mark.letter, f"t-{mark.style}-ink", anchor="middle")

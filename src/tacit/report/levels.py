@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.problem import Booleans, Floats
-from tacit.release import Release
+from tacit.release import Published, Release
 from tacit.report.arrangement import levels_of
 from tacit.report.bars import Bar, draw_bars
 from tacit.report.marks import SUPPRESSED, Mark, marked
@@ -15,19 +15,26 @@ from tacit.report.texts import counted, percent
 DEVIATION = Mark("mean deviation", "", "line")
 
 
-def loss_by_level(release: Release, *, confidential: bool = False) -> Picture:
+def loss_by_level(
+    release: Release, *, confidential: bool = False, table: int | None = None
+) -> Picture:
     """The share of cells not published as they are, at each level of each hierarchy.
 
     Args:
         release: The release.
         confidential: Whether sensitive cells are told from those that protect them, and how much
             of the weight is lost. By default the picture shows only what readers see.
+        table: Which one of linked tables, counted from 0; by default all cells.
     """
-    found = marked(release, confidential=confidential)
+    found = marked(release, confidential=confidential, table=table)
     marks = found.marks or (SUPPRESSED,)
     weight = release.papers.problem.weight if confidential else None
+    published = release.published
+    if table is not None and published.grids:
+        weight = None if weight is None else weight[published.grids[table].numbers]
+        published = published.of_table(table)
     bars, rows = [], []
-    for group, label, chosen in _levels(release):
+    for group, label, chosen in _levels(published):
         size = int(np.count_nonzero(chosen))
         counts = [
             int(np.count_nonzero(chosen & (found.of_cell == place))) for place in range(len(marks))
@@ -42,7 +49,7 @@ def loss_by_level(release: Release, *, confidential: bool = False) -> Picture:
     header = ["level", "cells", *(mark.name for mark in marks), "share"]
     if weight is not None:
         header.append("share of weight")
-    name = "levels"
+    name = "levels" if table is None else f"levels-{table}"
     return Picture(
         name,
         "What is lost at each level",
@@ -91,9 +98,8 @@ def perturbation_by_level(release: Release) -> Picture:
     )
 
 
-def _levels(release: Release) -> list[tuple[str, str, Booleans]]:
+def _levels(published: Published) -> list[tuple[str, str, Booleans]]:
     """Each dimension and level that has cells, and which cells these are."""
-    published = release.published
     found: list[tuple[str, str, Booleans]] = []
     for dimension in published.dimensions:
         level = levels_of(published, dimension)

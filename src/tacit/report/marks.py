@@ -55,13 +55,14 @@ class Marked:
         return int(np.count_nonzero(self.of_cell == place))
 
 
-def marked(release: Release, *, confidential: bool) -> Marked:
+def marked(release: Release, *, confidential: bool, table: int | None = None) -> Marked:
     """Mark the cells of a release.
 
     Args:
         release: The release.
         confidential: Whether sensitive cells may be told from those that protect them. Readers
             are only shown what is published and how.
+        table: Which one of linked tables, counted from 0; by default all cells.
     """
     published = release.published
     marks: tuple[Mark, ...] = (SUPPRESSED, INTERVAL)
@@ -74,6 +75,8 @@ def marked(release: Release, *, confidential: bool) -> Marked:
         marks = (SENSITIVE, SECONDARY)
         of_cell[published.status != PublishedStatus.VALUE.value] = 1
         of_cell[papers.problem.is_sensitive] = 0
+    if table is not None and published.grids:
+        of_cell = of_cell[published.grids[table].numbers]
     used = [place for place in range(len(marks)) if (of_cell == place).any()]
     renumbered = np.full(len(marks) + 1, -1, np.int64)
     renumbered[used] = np.arange(len(used))

@@ -36,11 +36,16 @@ class Grid:
         dimensions: The hierarchy of each dimension.
         keys: The keys of the cells that occur, increasing; None where all combinations occur.
         cells: The number that each cell has in the table; None where it is the same as here.
+        name: What to call it among linked tables; nothing where nobody named it.
+        variable: What its values are, where linked tables have several response variables:
+            cells of different variables are different cells.
     """
 
     dimensions: Mapping[str, Hierarchy]
     keys: Integers | None = None
     cells: Integers | None = None
+    name: str = ""
+    variable: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimensions", dict(self.dimensions))
@@ -57,6 +62,17 @@ class Grid:
             )
         if self.keys is not None and len(self.keys) == self.size:
             object.__setattr__(self, "keys", None)
+
+    @property
+    def title(self) -> str:
+        """Its name, or its dimensions where it has none."""
+        return self.name or self.dimension_names
+
+    @property
+    def dimension_names(self) -> str:
+        """Its dimensions in words, with the variable where there are several."""
+        names = " x ".join(self.dimensions)
+        return f"{self.variable} by {names}" if self.variable else names
 
     @property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
@@ -111,10 +127,18 @@ class Grid:
         return np.where(self.keys[place] == keys, place, -1) if len(self.keys) else place - 1
 
     def label(self, key: int) -> str:
-        """The combination of codes with this key, as `industry=A, region=North`."""
+        """The combination of codes with this key, as `industry=A, region=North`.
+
+        Where there are several variables it begins with the name of this one.
+        """
+        told = ", ".join(f"{name}={code}" for name, code in self.codes_at(key).items())
+        return f"{self.variable}: {told}" if self.variable else told
+
+    def codes_at(self, key: int) -> dict[str, str]:
+        """The codes of the combination with this key."""
         codes = np.unravel_index(key, self.shape)
         items = zip(self.dimensions.items(), codes, strict=True)
-        return ", ".join(f"{name}={hierarchy.codes[code]}" for (name, hierarchy), code in items)
+        return {name: hierarchy.codes[code] for (name, hierarchy), code in items}
 
     def total_keys(self, dimension: int) -> tuple[Integers, Integers]:
         """The cells that have a total in one dimension, and the keys of their totals."""
@@ -123,6 +147,29 @@ class Grid:
         position = position[below]
         up = self.hierarchies[dimension].parent[position] - position
         return below, self.all_keys[below] + up * self.strides[dimension]
+
+    def says_empty(self, keys: Integers) -> Booleans:
+        """Which combinations that do not occur are known to be empty.
+
+        A total of which no child occurs is not broken down: nothing is said of what lies below it.
+        Below any other total, and below combinations that are empty, what does not occur is empty.
+        """
+        empty = np.zeros(len(keys), bool)
+        if self.keys is None or not len(keys):
+            return empty
+        for dimension, (hierarchy, stride) in enumerate(
+            zip(self.hierarchies, self.strides, strict=True)
+        ):
+            position = keys // stride % len(hierarchy)
+            below = np.flatnonzero(position)
+            up = hierarchy.parent[position[below]] - position[below]
+            total = keys[below] + up * stride
+            occurs = self.find(total) >= 0
+            divided = np.isin(total, self.total_keys(dimension)[1])
+            absent, place = np.unique(total[~occurs], return_inverse=True)
+            divided[~occurs] = self.says_empty(absent)[place]
+            empty[below] |= divided
+        return empty & (self.find(keys) < 0)
 
     def strips(self) -> list[Integers]:
         """Cells in two dimensions by the columns below one parent, and by the rows below one.

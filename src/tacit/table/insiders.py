@@ -110,11 +110,15 @@ class _Contributors:
         hidden = ~problem.must_publish
         self._hidden = hidden
         self._alone: Booleans = (self._count == 1) & hidden
-        self._signed = bool((table.value < 0).any() or (problem.lower < 0).any())
+        negative = (table.value < 0) | (problem.lower < 0)
         known = np.zeros((n, 0), bool)
         if self._largest is not None:
             known = self._largest.is_known
-            self._signed |= bool((self._largest.amount < 0).any())
+            negative |= (self._largest.amount < 0).any(axis=1)
+        # Of several variables one may be negative, and others never.
+        signed = np.zeros(len(table.variables), bool)
+        signed[table.variable[negative]] = True
+        self._signed: Booleans = signed[table.variable]
         self._known = known
         self._nameless = self._alone & ~known.any(axis=1)
         self.are_identified = self._largest is not None and not self._nameless.any()
@@ -173,7 +177,7 @@ class _Contributors:
             np.zeros(len(cell), bool),
         )
         # What somebody contributes is no lower bound where others may contribute less than nothing.
-        return entries.take(alone) if self._signed else entries
+        return entries.take(alone | ~self._signed[cell])
 
     def _without_names(self) -> _Entries:
         """Single contributors that nobody recognises: each cell, with its totals, another one."""
@@ -181,11 +185,14 @@ class _Contributors:
         label = respondents(relations, self._nameless)
         cell = np.flatnonzero(self._nameless)
         who, value = label[cell], self._problem.value[cell]
-        up = _totals_above(relations) + self._equal_parts()
+        # What is reported of a part is no lower bound where other parts may be negative.
+        signed = abs(relations) @ self._signed.astype(np.int64) != 0
+        relations = relations[np.flatnonzero(~signed)]
+        up = _totals_above(relations) + self._equal_parts(relations)
         n = self._table.cell_count
         known = who * n + cell
         parts = [(who, cell, value)]
-        while len(cell) and not self._signed:
+        while len(cell):
             start, end = up.indptr[cell], up.indptr[cell + 1]
             size = end - start
             inside = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
@@ -210,9 +217,9 @@ class _Contributors:
             vague=~alone,
         )
 
-    def _equal_parts(self) -> sparse.csr_array[Any, Any]:
+    def _equal_parts(self, relations: sparse.csr_array[Any, Any]) -> sparse.csr_array[Any, Any]:
         """For each total the parts of the same value with as many contributors: the same ones."""
-        below = _totals_above(self._problem.relations).T.tocoo()
+        below = _totals_above(relations).T.tocoo()
         total, part = below.row, below.col
         value = self._problem.value
         off = np.abs(value[total] - value[part])
@@ -240,15 +247,16 @@ class _Contributors:
         cells = self._problem.sensitive
         amount = np.zeros(len(cells))
         vague = np.ones(len(cells), bool)
-        if self._largest is not None and not self._signed:
+        if self._largest is not None:
             size = self._largest.amount[cells]
             there = ~np.isnan(size)
             listed = there.sum(axis=1)
             complete = self._count[cells] <= listed
             last = np.take_along_axis(size, np.maximum(listed - 1, 0)[:, None], axis=1)[:, 0]
-            amount = np.where(complete, 0.0, np.nan_to_num(np.abs(last)))
             recognised = (self._known[cells] == there).all(axis=1) & (listed > 0)
-            vague = ~recognised | (not self.are_identified)
+            plain = ~self._signed[cells]
+            amount = np.where(complete | ~plain, 0.0, np.nan_to_num(np.abs(last)))
+            vague = ~plain | ~recognised | (not self.are_identified)
         largest = np.zeros(len(cells), bool)
         return self._levels(cells, np.zeros(len(cells)), amount, largest, vague)
 

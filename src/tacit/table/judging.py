@@ -90,6 +90,25 @@ class Verdict:
             facts={name: column[order] for name, column in self.facts.items()},
         )
 
+    def among(self, number: Integers) -> Verdict:
+        """The same verdict on some of the cells, whose new numbers are not negative."""
+        kept = number[self.cells] >= 0
+        decided, status = self.decided, self.decided_status
+        if decided is not None and status is not None:
+            those = number[decided] >= 0
+            decided, status = decided[those], status[those]
+        chosen = replace(
+            self,
+            cells=self.cells[kept],
+            lower=self.lower[kept],
+            upper=self.upper[kept],
+            sliding=None if self.sliding is None else self.sliding[kept],
+            decided=decided,
+            decided_status=status,
+            facts={name: column[kept] for name, column in self.facts.items()},
+        )
+        return chosen.moved(number)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pairs:

@@ -53,6 +53,47 @@ class CellLabels(Sequence[str]):
             grid, place = self._grids[int(home[number])], int(places[number])
         return grid.label(place if grid.keys is None else int(grid.keys[place]))
 
+    def relation(self, cells: Sequence[int], signs: Sequence[float]) -> str:
+        """A relation by what its cells have in common and by what tells them apart.
+
+        Args:
+            cells: Its cells.
+            signs: Their coefficients, or anything of the same signs.
+
+        >>> from tacit.table import Table
+        >>> table = Table.from_frame(
+        ...     {"size": ["4", "4"], "region": ["N", "S"], "value": [1, 2]},
+        ...     {"size": None, "region": None},
+        ... )
+        >>> table.labels.relation([3, 4, 5], [-1, 1, 1])
+        'size=4: Total = N + S'
+        """
+        found = self._codes_of(cells)
+        names = dict.fromkeys(name for codes in found for name in codes)
+        apart = [name for name in names if len({codes.get(name) for codes in found}) > 1]
+        alike = [f"{name}={found[0][name]}" for name in names if name not in apart and name]
+        shown = [", ".join(codes.get(name, "") for name in apart) for codes in found]
+        negative = [text for text, sign in zip(shown, signs, strict=True) if sign < 0]
+        positive = [text for text, sign in zip(shown, signs, strict=True) if sign > 0]
+        if len(positive) == 1 and len(negative) > 1:
+            negative, positive = positive, negative
+        sides = " = ".join(_added(side) for side in (negative, positive))
+        common = ", ".join(alike) or ", ".join(name for name in apart if name)
+        return f"{common}: {sides}" if common else sides
+
+    def _codes_of(self, cells: Sequence[int]) -> list[dict[str, str]]:
+        """The codes of some cells, of one table that has them all if there is one.
+
+        The variable is there under a name that is empty.
+        """
+        for grid in self._grids:
+            place = np.full(self._cell_count, -1, np.int64)
+            place[grid.numbers] = np.arange(grid.cell_count)
+            if (place[list(cells)] >= 0).all():
+                return [_codes(grid, int(place[cell])) for cell in cells]
+        home, places = self._homes
+        return [_codes(self._grids[int(home[cell])], int(places[cell])) for cell in cells]
+
     @cached_property
     def _homes(self) -> tuple[Integers, Integers]:
         """For each cell the first grid it occurs in, and its place there."""
@@ -92,3 +133,18 @@ def labelled(
         }
         found.append(dataclasses.replace(grid, dimensions=named))
     return tuple(found)
+
+
+def _codes(grid: Grid, place: int) -> dict[str, str]:
+    codes = grid.codes_at(place if grid.keys is None else int(grid.keys[place]))
+    return {"": grid.variable, **codes}
+
+
+MOST_PARTS = 5
+"""A relation is written with so many parts."""
+
+
+def _added(names: Sequence[str]) -> str:
+    shown = " + ".join(names[:MOST_PARTS])
+    more = len(names) - MOST_PARTS
+    return (f"{shown} + {more} more" if more > 0 else shown) or "0"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,15 @@ Tables computed apart from each other add up in different orders and are rounded
 """
 
 
+_VARIABLE = " variable"
+"""Stands among dimensions for what tells cells of different variables apart; no column is so named.
+"""
+
+
+MOST_NAMED = 5
+"""So many cells are named in a message."""
+
+
 def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -> dict[str, Any]:
     """The fields of the table that several tables make together; see `Table.link`."""
     everything = _everything(tables, totals)
@@ -34,7 +44,7 @@ def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -
     coordinates = [_coordinates(table, codes) for table in tables]
     numbers, cell_count = _cell_numbers(coordinates, codes)
     grids = tuple(
-        Grid(grid.dimensions, grid.keys, number[grid.numbers])
+        replace(grid, cells=number[grid.numbers])
         for table, number in zip(tables, numbers, strict=True)
         for grid in table.grids
     )
@@ -67,6 +77,7 @@ def link(tables: Sequence[Table], totals: Mapping[str, str], tolerance: float) -
         "holdings": linked([(t.holdings, n) for t, n in merge.parts], cell_count),
         "of_counts": all(table.of_counts for table in tables),
         "verdicts": tuple(v.moved(n) for t, n in merge.parts for v in t.verdicts),
+        "equations": tuple(dict.fromkeys(each for t in tables for each in t.equations)),
     }
 
 
@@ -103,6 +114,7 @@ def _code_numbers(
         for grid in table.grids:
             for name, hierarchy in grid.dimensions.items():
                 found[name] |= dict.fromkeys(hierarchy.codes)
+    found[_VARIABLE] = dict.fromkeys(grid.variable for t in tables for grid in t.grids)
     return {
         name: {code: number for number, code in enumerate(codes)} for name, codes in found.items()
     }
@@ -115,6 +127,7 @@ def _coordinates(table: Table, codes: Mapping[str, Mapping[str, int]]) -> Intege
         for place, (name, hierarchy) in enumerate(grid.dimensions.items()):
             number = np.array([codes[name][code] for code in hierarchy.codes])
             coordinates[grid.numbers, [*codes].index(name)] = number[grid.positions[:, place]]
+        coordinates[grid.numbers, [*codes].index(_VARIABLE)] = codes[_VARIABLE][grid.variable]
     return coordinates
 
 
@@ -151,7 +164,8 @@ def _refuse_left_out(
         keys = np.zeros(len(value), np.int64)
         for column, (name, numbers) in enumerate(codes.items()):
             if name not in grid.dimensions:
-                inside &= where[:, column] == 0
+                own = numbers[grid.variable] if name == _VARIABLE else 0
+                inside &= where[:, column] == own
                 continue
             hierarchy = grid.dimensions[name]
             position = np.array([hierarchy.positions.get(code, -1) for code in numbers])
@@ -160,22 +174,18 @@ def _refuse_left_out(
             keys += place * grid.strides[[*grid.dimensions].index(name)]
         inside[grid.numbers] = False
         left_out = np.flatnonzero(inside & (value != 0))
-        if not len(left_out):
-            continue
-        absent = Grid(grid.dimensions, np.sort(keys[left_out]))
-        missing = np.zeros(len(left_out), bool)
-        for dimension in range(len(grid.shape)):
-            _, broken_down = grid.total_keys(dimension)
-            below, total = absent.total_keys(dimension)
-            missing[below] |= np.isin(total, broken_down) & (grid.find(total) >= 0)
-        if missing.any():
-            cells = left_out[np.argsort(keys[left_out])][missing]
+        cells = left_out[grid.says_empty(keys[left_out])]
+        if len(cells):
             names = [labels[cell] for cell in cells.tolist()]
             raise TableError(
-                f"cells are left out of the table {' x '.join(grid.dimensions)}, which says they "
-                f"are empty, but are not empty in another: {name_cells(names)}; add them",
+                f"cells are left out of the table {grid.title}, which says they are empty, but are "
+                f"not empty in another: {name_cells(names)}; add them",
                 names,
             )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g}%" if share < 1 else "100%"
 
 
 class _Merge:
@@ -230,17 +240,45 @@ class _Merge:
         result = self.first(name)
         if result is None:
             return None
-        differs = np.zeros(self._cell_count, bool)
-        for column, number in self._given(name):
+        size = np.full(self._cell_count, 0.0)
+        other = np.full(self._cell_count, -1)
+        for place, (table, number) in enumerate(self.parts):
+            column = getattr(table, name)
+            if column is None:
+                continue
             mine = result[number]
-            allowed = self._tolerance * np.maximum(np.abs(mine), np.abs(column))
-            differs[number] |= np.abs(mine - column) > allowed
-        self._refuse(
-            differs,
-            f"the {name} of {np.count_nonzero(differs)} common cells differs between the tables; "
-            "correct them or link with a larger tolerance",
-        )
+            larger = np.maximum(np.abs(mine), np.abs(column))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                off = np.where(larger > 0, np.abs(mine - column) / larger, 0.0)
+            differs = (off > self._tolerance) & (off > size[number])
+            size[number[differs]] = off[differs]
+            other[number[differs]] = place
+        self._refuse_different(name, size, other)
         return result
+
+    def _refuse_different(self, name: str, size: Floats, other: Integers) -> None:
+        """Refuse common cells that differ, named with the tables that have them."""
+        cells = np.flatnonzero(other >= 0)
+        if not len(cells):
+            return
+        names = [self.labels[cell] for cell in cells.tolist()]
+        told = []
+        for cell, label in zip(cells[:MOST_NAMED].tolist(), names, strict=False):
+            first = next(t for t, n in self.parts if getattr(t, name) is not None and cell in n)
+            titles = (self._title(first), self._title(self.parts[other[cell]][0]))
+            between = " and ".join(titles) if titles[0] != titles[1] else f"two tables {titles[0]}"
+            told.append(f"({label}) by {_percent(size[cell])} between {between}")
+        more = f" and {len(cells) - len(told)} more" if len(cells) > len(told) else ""
+        one = len(cells) == 1
+        raise TableError(
+            f"the {name} of {len(cells)} common cell{'s' * (not one)} differs between the tables: "
+            f"{'; '.join(told)}{more}; correct the tables, leave one of them out, or allow for "
+            "rounding with a larger tolerance",
+            names,
+        )
+
+    def _title(self, table: Table) -> str:
+        return " with ".join(grid.title for grid in table.grids)
 
     def shadows(self) -> Floats | None:
         """The total that rules judge, from the first table of a cell: its value where no other."""
@@ -298,5 +336,8 @@ class _Merge:
             chosen = np.where(mine == CellStatus.SAFE.value, theirs, mine)
             chosen[both & suppressed] = CellStatus.SENSITIVE.value
             result[number] = chosen
-        self._refuse(clash, "the status of common cells contradicts between the tables")
+        self._refuse(
+            clash,
+            "common cells must be published in one table and are suppressed in another; choose one",
+        )
         return result

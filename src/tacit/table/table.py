@@ -10,13 +10,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
-from tacit.errors import InputError, TableError, about, first_few
+from tacit.errors import InputError, TableError, about, first_few, unwritable
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.table import linking, totals
+from tacit.table import linking, totals, variables
 from tacit.table.bounds import Bounds
 from tacit.table.contributors import Largest
+from tacit.table.equations import Equation, equation_relations, read_equations
 from tacit.table.frames import to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
 from tacit.table.inputs import FrameColumns, read_cube, read_frame
@@ -26,6 +28,9 @@ from tacit.table.labels import CellLabels, labelled, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
 from tacit.table.weighting import Weighting, default_weights
+
+VARIABLE = "variable"
+"""The column that tells variables apart where a table has several."""
 
 _COUNTS = ("count", "weighted_count", "holding_count", "requested")
 _OPTIONAL = (
@@ -82,6 +87,7 @@ class Table:
             uncertain to each contributor.
         of_counts: Whether the values are known to be counts, as `tacit.tabulate` makes them
             without a value; see `has_counts`.
+        equations: Between variables, where there are several, see `of_variables`.
     """
 
     grids: tuple[Grid, ...]
@@ -109,12 +115,17 @@ class Table:
     holdings: Largest | None = None
     verdicts: tuple[Verdict, ...] = ()
     of_counts: bool = False
+    equations: tuple[Equation, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "grids", tuple(self.grids))
         if self.totals is None:
             roots = {name: hierarchy.total for name, hierarchy in self.dimensions.items()}
             object.__setattr__(self, "totals", roots)
+        if len(self.variables) > 1 and VARIABLE in self.totals:
+            raise TableError(
+                f"a table of several variables cannot have a dimension called {VARIABLE}; rename it"
+            )
         value = np.array(self.value, np.float64)
         n = len(value)
         self._set("value", value, (n,))
@@ -324,6 +335,26 @@ class Table:
         return found
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The response variables, see `of_variables`; a nameless one where there is only one."""
+        return tuple(dict.fromkeys(grid.variable for grid in self.grids))
+
+    @cached_property
+    def variable(self) -> Integers:
+        """For each cell which of the `variables` it is a cell of."""
+        found = np.zeros(self.cell_count, np.int64)
+        for grid in self.grids:
+            found[grid.numbers] = self.variables.index(grid.variable)
+        return found
+
+    @property
+    def can_be_negative(self) -> Booleans:
+        """Cells of variables of which some cell is negative."""
+        signed = np.zeros(len(self.variables), bool)
+        signed[self.variable[self.value < 0]] = True
+        return np.asarray(signed[self.variable])
+
+    @property
     def is_sensitive(self) -> Booleans:
         """The sensitive cells as a mask."""
         return np.asarray(self.status == CellStatus.SENSITIVE.value)
@@ -354,6 +385,9 @@ class Table:
     def relations(self) -> Relations:
         """All relations, one row each: -1 at a total and 1 at its children, summing to 0."""
         A = linked_relations(self.grids, self.cell_count)
+        if self.equations:
+            between = equation_relations(self.equations, self.grids, self.totals, self.cell_count)
+            A = sparse.csr_array(sparse.vstack([A, between], format="csr"))
         for array in (A.data, A.indices, A.indptr):
             array.setflags(write=False)
         return A
@@ -371,6 +405,16 @@ class Table:
                 codes = np.array(grid.dimensions[dimension].codes, dtype=object)
                 column[grid.numbers] = codes[grid.positions[:, place]]
         return column.astype(str)
+
+    def cell_keys(self) -> dict[str, npt.NDArray[np.str_]]:
+        """What tells cells apart: the code in each dimension, and before them the variable.
+
+        The variable, under the name `variable`, is there where the table has several.
+        """
+        codes = {name: self.codes(name) for name in self.totals}
+        if len(self.variables) == 1:
+            return codes
+        return {VARIABLE: np.array(self.variables)[self.variable], **codes}
 
     def to_frame(self, backend: str | None = None) -> Any:
         """All cells as a data frame, confidential values included.
@@ -399,7 +443,7 @@ class Table:
         for name in _OPTIONAL:
             if name not in _COUNTS and getattr(self, name) is not None:
                 cells[name] = getattr(self, name)
-        columns: dict[str, npt.NDArray[Any]] = {name: self.codes(name) for name in self.totals}
+        columns: dict[str, npt.NDArray[Any]] = dict(self.cell_keys())
         for name, column in cells.items():
             columns[f"cell_{name}" if name in columns else name] = column.copy()
         return to_frame(columns, backend or self.backend)
@@ -443,7 +487,8 @@ class Table:
         """The table with the cells that sensitivity rules find sensitive, and why.
 
         A cell is sensitive if any rule says so, or if it was sensitive before; its protection
-        levels are the largest that are asked for, and `reason` names all rules that found it.
+        levels are the largest that are asked for, and `reason` names all rules that found it. Of
+        several variables each is judged by itself.
 
         Args:
             rules: Any rules, such as `tacit.MinFrequency(3), tacit.PPercent(10)`.
@@ -461,6 +506,9 @@ class Table:
             TableError: Cells are sensitive but must be published or are marked as safe, or their
                 levels reach beyond what attackers know.
         """
+        if len(self.variables) > 1:
+            how = {"levels": levels, "least_level": least_level}
+            return variables.applied_to_each(self, rules, bounds, weight, how)
         changes: dict[str, Any] = {}
         if bounds is not None:
             if not isinstance(bounds, Bounds):
@@ -475,6 +523,66 @@ class Table:
         verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
         return self.replace(**verdicts, **changes)
 
+    def of_variable(self, variable: str) -> Self:
+        """The tables of one of several variables, linked as they are here.
+
+        Raises:
+            InputError: There is no such variable.
+        """
+        return variables.of_variable(self, variable)
+
+    def named(self, name: str, variable: str = "") -> Self:
+        """The same table with a name among linked ones, and one for what its values are.
+
+        Args:
+            name: What to call it in messages, files and reports.
+            variable: What its values are. Tables of different variables share no cells when they
+                are linked, though they have the same codes.
+        """
+        for odd in filter(None, (unwritable(name), unwritable(variable))):
+            raise TableError(f"the name of a table: {odd}; rename it")
+        changed = (dataclasses.replace(grid, name=name, variable=variable) for grid in self.grids)
+        return self.replace(grids=tuple(changed))
+
+    @classmethod
+    def of_variables(
+        cls, tables: Mapping[str, Table], equations: Sequence[str | Equation] = ()
+    ) -> Table:
+        """One table of several response variables, with equations between them.
+
+        Cells of different variables are different cells. All are protected together, as an
+        equation lets attackers compute one variable from others, and a contributor who is known
+        in several of them is one attacker. Rules judge each variable by itself, before or after.
+
+        Args:
+            tables: A table, linked or not, for each variable.
+            equations: Such as `turnover = domestic + exports`, with blanks around the signs. It is
+                a relation at every combination of codes that all its variables have.
+
+        Raises:
+            InputError: An equation cannot be read, or names something that is not a variable.
+            TableError: The tables cannot be linked.
+
+        >>> values = {"turnover": [9, 5], "domestic": [6, 4], "exports": [3, 1]}
+        >>> made = {
+        ...     name: Table.from_frame({"region": ["N", "S"], "value": value}, {"region": None})
+        ...     for name, value in values.items()
+        ... }
+        >>> Table.of_variables(made, ["turnover = domestic + exports"]).relations.shape
+        (6, 9)
+        """
+        if not tables:
+            raise InputError("there are no variables; give a table for each")
+        chosen = read_equations(equations, [*tables])
+        first, *others = (
+            table.replace(
+                grids=tuple(dataclasses.replace(g, variable=name) for g in table.grids),
+                equations=(),
+            )
+            for name, table in tables.items()
+        )
+        return first.link(*others).replace(equations=chosen)
+
     def link(
         self,
         *others: Table,
@@ -484,7 +592,8 @@ class Table:
         """One table of the cells of several, with the relations of all and each cell once.
 
         Two cells are the same when they have the same code in each dimension, where a table
-        without a dimension has the code that stands for everything there. Hierarchies over the
+        without a dimension has the code that stands for everything there, and are of the same
+        variable (see `of_variables`). Hierarchies over the
         same dimension may differ. The first table gives the value of a common cell; its bounds
         are the tightest, its levels the highest, its other columns the first given.
 
@@ -504,12 +613,12 @@ class Table:
         """The table as algorithms see it.
 
         Attackers know bounds as given; where none is given, that cells are not negative, or
-        nothing at all if any cell of the table is. Where no weight is given, it is the magnitude
-        of the value, or 1 in a table that `has_counts`. Empty cells must be published. Cells with
-        one contributor carry the number of a respondent: a total and the only cell that
-        contributes to it share one, others have their own. It is built once for each choice and
-        kept, as neither of the two ever changes. `tacit.protect` asks for insiders; methods that
-        are called with a problem follow the papers unless it has some.
+        nothing at all if any cell of the table (of several variables, of the same one) is. Where no
+        weight is given, it is the magnitude of the value, or 1 in a table that `has_counts`. Empty
+        cells must be published. Cells with one contributor carry the number of a respondent: a
+        total and the only cell that contributes to it share one, others have their own. It is built
+        once for each choice and kept, as neither of the two ever changes. `tacit.protect` asks for
+        insiders; methods that are called with a problem follow the papers unless it has some.
 
         Args:
             insiders: Which contributors attack besides readers, each knowing its own figures:
@@ -539,10 +648,9 @@ class Table:
             for name in ("lower_level", "upper_level", "sliding_level")
         }
         published = (CellStatus.PUBLISH.value, CellStatus.EMPTY.value)
-        can_be_negative = bool((self.value < 0).any())
         return Problem(
             value=self.value,
-            lower=self._filled("lower", -np.inf if can_be_negative else 0.0),
+            lower=self._filled("lower", np.where(self.can_be_negative, -np.inf, 0.0)),
             upper=self._filled("upper", np.inf),
             weight=self._filled("weight", default_weights(self)),
             relations=self.relations,

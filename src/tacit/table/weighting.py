@@ -92,4 +92,9 @@ def default_weights(table: Table) -> Floats:
     >>> default_weights(Table.from_frame(frame, {"sex": None})).tolist()
     [16.0, 16.0, 1.0]
     """
+    if len(table.variables) > 1:
+        weights = np.ones(table.cell_count)
+        for number, variable in enumerate(table.variables):
+            weights[table.variable == number] = default_weights(table.of_variable(variable))
+        return weights
     return Weighting(UNIT if table.has_counts else "value").weights(table)

@@ -260,7 +260,7 @@ def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
     job.refuse_labels_without_codes(arguments.labels)
     if is_job(job.path):
         # A title stands in jobs only, and was looked at when the job was read.
-        presentation.refuse_unused(*job.outputs.published, reported=True)
+        presentation.refuse_unused(*job.outputs.all_published, reported=True)
     elif out is not None and _pattern(out) is None:
         presentation.refuse_unused(out)
     elif presentation != Presentation():
@@ -282,6 +282,7 @@ def _job(arguments: argparse.Namespace) -> Job:
             outputs = replace(outputs, **{name: getattr(arguments, name)})
     if arguments.out is not None and _pattern(arguments.out) is None:
         outputs = replace(outputs, published=(*outputs.published, arguments.out))
+    outputs = outputs.for_tables(job.table_names)
     job = job.replace(outputs=outputs)
     outputs = replace(outputs, presentation=_presentation(arguments, job))
     method = arguments.method or job.method

@@ -52,7 +52,8 @@ def write_excel(
     workbook = _Workbook(path, published)
     if chosen_layout(layout, flags) == "pivot":
         for number in range(max(1, len(published.grids))):
-            workbook.add_pivot(published.pivot(table=number), marks, title, labels)
+            name = published.grids[number].name if published.grids else ""
+            workbook.add_pivot(published.pivot(table=number), marks, title, labels, name)
         meanings = legend(published, marks)
     else:
         flags = flags or "status"
@@ -157,13 +158,15 @@ class _Workbook:
         elif not np.isnan(number):
             self._text(sheet, row, column, f"{number:g}", align="right")
 
-    def add_pivot(self, pivot: Pivot, marks: Marks, title: str | None, labels: Labels) -> None:
+    def add_pivot(
+        self, pivot: Pivot, marks: Marks, title: str | None, labels: Labels, name: str = ""
+    ) -> None:
         """A sheet with codes to the left and above."""
         row_texts = pivot.row_texts(labels)
         heads = len(pivot.row_names)
         top = 0 if title is None else 2
         self._fits(top + 2 + len(pivot.rows), heads + len(pivot.columns))
-        sheet = self._sheet(" x ".join([*pivot.row_names, pivot.column_name or "value"]))
+        sheet = self._sheet(name or " x ".join([*pivot.row_names, pivot.column_name or "value"]))
         if title is not None:
             self._text(sheet, 0, 0, title, bold=True)
         if pivot.column_name is not None:

@@ -10,6 +10,7 @@ from tacit.io.files import replacing
 from tacit.release.flags import Flags, flag_columns, flag_meanings
 from tacit.release.labels import Labels
 from tacit.release.marks import DEFAULT_MARK, Marks, Rounding, decimals, legend, number_texts
+from tacit.release.pivot import table_names
 from tacit.release.published import Published
 from tacit.release.rendering import STYLE, THIN_SPACE, bare_pivot, legend_list, list_table
 from tacit.version import __version__
@@ -59,6 +60,9 @@ def write_html(
     if chosen_layout(layout, flags) == "pivot":
         pivots = (published.pivot(table=n) for n in range(max(1, len(published.grids))))
         tables = [bare_pivot(pivot, marks, labels) for pivot in pivots]
+        if len(tables) > 1:
+            heads = table_names(published)
+            tables = [f"<h2>{escape(h)}</h2>{t}" for h, t in zip(heads, tables, strict=True)]
     else:
         flags = flags or "status"
         tables = _lists(published, value, flags, marks, labels)

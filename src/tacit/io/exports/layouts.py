@@ -13,7 +13,7 @@ from tacit.errors import InputError, nearest
 from tacit.release.flags import Flags
 from tacit.release.labels import Labels, label_columns
 from tacit.release.marks import Marks, mark_column
-from tacit.release.pivot import tables_of
+from tacit.release.pivot import table_names, tables_of
 from tacit.release.published import Published
 
 Layout: TypeAlias = Literal["pivot", "list"]
@@ -40,7 +40,7 @@ class CellList:
     """One of the linked tables as a list of cells.
 
     Attributes:
-        name: Its dimensions.
+        name: What it is called: its dimensions, unless it has a name.
         columns: Codes, numbers and flags.
         value_name: The column of the values.
         marks: What stands for the value of each cell that has none; empty for all others.
@@ -61,9 +61,13 @@ def cell_lists(
     marked = mark_column(published, marks)
     own = label_columns(published) if labels == "beside" else dict.fromkeys(published.codes, "")
     lists = []
-    for cells, dimensions in tables_of(published):
+    titles = table_names(published)
+    for number, (cells, dimensions) in enumerate(tables_of(published)):
         absent = {name for name in published.codes if name not in dimensions}
-        absent |= {own[name] for name in absent}
+        absent |= {own[name] for name in absent if name in own}
         kept = {name: column[cells] for name, column in columns.items() if name not in absent}
-        lists.append(CellList(" x ".join(dimensions), kept, value_name, marked[cells]))
+        variable = published.grids[number].variable if published.grids else ""
+        shown = value_name if not variable or variable in kept else variable
+        kept = {shown if name == value_name else name: column for name, column in kept.items()}
+        lists.append(CellList(titles[number], kept, shown, marked[cells]))
     return lists
