@@ -70,8 +70,20 @@ def progress_picture(
 
     best = steps([(at, each) for at, each, _ in points])
     bound = steps([(at, each) for at, _, each in points])
-    area = [*best, *reversed(bound)] if best and bound else []
+    area = []
+    if best and bound:
+        # Only from when both are known.
+        start = max(best[0][0], bound[0][0])
+        upper, lower = (_from(line, start) for line in (best, bound))
+        area = [*upper, *reversed(lower)]
     return Picture(_svg(best), _svg(bound), _svg(area))
+
+
+def _from(line: Sequence[tuple[float, float]], start: float) -> list[tuple[float, float]]:
+    """A line of steps without what lies before some place."""
+    before = [point for point in line if point[0] <= start]
+    after = [point for point in line if point[0] > start]
+    return [(start, before[-1][1]), *after] if before else after
 
 
 def _svg(points: Sequence[tuple[float, float]]) -> str:

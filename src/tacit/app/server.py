@@ -135,6 +135,8 @@ def _listening(port: int) -> socket.socket:
         if os.name == "posix":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((HOST, port))
+        # Whoever is told the address may come before the server is ready, and waits.
+        listening.listen()
     except OSError as error:
         listening.close()
         reason = (error.strerror or "unknown reason").lower()

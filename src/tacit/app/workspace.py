@@ -49,6 +49,13 @@ KINDS = {
 }
 """What files are, by how their names end."""
 
+_NAMING = (
+    *("microdata", "database", "table", "jj", "layout", "temp_directory"),
+    *("file", "labels", "marks"),
+    *("published", "report", "json", "evidence", "working_report"),
+)
+"""Keys of jobs that name files."""
+
 Draft = dict[str, Any]
 
 
@@ -229,11 +236,12 @@ class Workspace:
         Raises:
             InputError: It is wrong or unfinished, or names files outside the folder.
         """
-        return self.checked(
-            job_from_mapping(
-                self.state.draft if draft is None else draft, self.folder / self.state.name
-            )
-        )
+        given = self.state.draft if draft is None else draft
+        path = self.folder / self.state.name
+        # Beforehand: hierarchies are read while a job is made.
+        for name in _names(given):
+            self.inside(str(path.parent / name))
+        return self.checked(job_from_mapping(given, path))
 
     def checked(self, job: Job) -> Job:
         """A job that reads and writes files of the folder alone."""
@@ -263,6 +271,18 @@ class Workspace:
             self.state.name = name
             self._save()
         return path
+
+
+def _names(part: Any, key: str = "") -> Iterator[str]:
+    """Whatever in a draft may name a file; that some of it does not, does no harm."""
+    if isinstance(part, Mapping):
+        for inner, each in part.items():
+            yield from _names(each, inner)
+    elif isinstance(part, list):
+        for each in part:
+            yield from _names(each, key)
+    elif isinstance(part, str) and key in _NAMING and part:
+        yield part
 
 
 def kind_of(name: str) -> str | None:

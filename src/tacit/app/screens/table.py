@@ -91,7 +91,6 @@ def choose(visit: Visit) -> Response:
             way = visit.sent(f"way.{place}")
             if way in WAYS:
                 draft["dimensions"][name] = _given(visit, place, way, draft["dimensions"][name])
-            _put_recode(draft, name, visit.sent(f"level.{place}"))
 
     visit.change("hierarchy", edit)
     return visit.go("table")
@@ -126,6 +125,17 @@ def _put_recode(draft: Draft, name: str, level: str) -> None:
         del recode[name]
     if not recode:
         del draft["recode"]
+
+
+def cut(visit: Visit) -> Response:
+    """Show a dimension down to a level only."""
+
+    def edit(draft: Draft) -> None:
+        if visit.sent("dimension") in draft.get("dimensions", {}):
+            _put_recode(draft, visit.sent("dimension"), visit.sent("level"))
+
+    visit.change("level", edit)
+    return visit.go("table")
 
 
 def merge(visit: Visit) -> Response:
@@ -234,6 +244,7 @@ ROUTES: dict[str, Handler] = {
     "GET table": show,
     "GET table-trees": trees,
     "POST table": choose,
+    "POST table-level": cut,
     "POST table-merge": merge,
     "GET table-edit": edit_tree,
     "POST table-edit": keep_tree,
