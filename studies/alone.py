@@ -166,7 +166,12 @@ def hierarchies_for(size: int, depths: tuple[int, ...]) -> list[Hierarchy]:
 
 
 def run_alone(
-    table: TableName, algorithm: str, *, time_limit: float, grace: float = GRACE
+    table: TableName,
+    algorithm: str,
+    *,
+    time_limit: float,
+    grace: float = GRACE,
+    jobs: int | None = None,
 ) -> Measured:
     """Protect a table in a separate process.
 
@@ -176,8 +181,14 @@ def run_alone(
         time_limit: Seconds for the call.
         grace: The process is ended this many seconds after the limit; the clock also runs while
             it generates the table and audits the pattern.
+        jobs: Cores; by default all.
     """
-    request = {"table": asdict(table), "algorithm": algorithm, "time_limit": time_limit}
+    request = {
+        "table": asdict(table),
+        "algorithm": algorithm,
+        "time_limit": time_limit,
+        "jobs": jobs,
+    }
     with tempfile.TemporaryDirectory(prefix="tacit-alone-") as folder:
         asked, answered = Path(folder, "request.json"), Path(folder, "answer.json")
         asked.write_text(json.dumps(request))
@@ -209,7 +220,7 @@ def run_alone(
 def answer(request: dict[str, Any]) -> dict[str, Answer]:
     """Do the work of the process; returns the fields of a `Measured`."""
     table = TableName(**request["table"])
-    choices = {"algorithm": request["algorithm"], "time_limit": request["time_limit"]}
+    choices = {name: request[name] for name in ("algorithm", "time_limit", "jobs")}
     # Compiles what is compiled on first use, so that no run is charged for it.
     for kind in ("2d", "3d"):
         small = TableName(kind=kind, name="1500").problem()

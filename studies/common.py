@@ -24,6 +24,7 @@ from tacit.methods.suppress.run import suppress
 from tacit.outcome import TracePoint
 from tacit.precompile import precompile
 from tacit.problem import Booleans, Problem
+from tacit.threads import available_cores
 
 PROJECT = Path(__file__).resolve().parents[1]
 RESULTS = PROJECT / "studies" / "results"
@@ -93,8 +94,21 @@ def arguments(
         "--instances", nargs="+", default=list(instances), metavar="NAME", help="which tables"
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of tables and methods")
+    add_jobs(parser)
     parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
     return parser
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """The option for the number of cores; `jobs_note` records it."""
+    parser.add_argument(
+        "--jobs", type=int, default=available_cores(), help="cores that suppression may use"
+    )
+
+
+def jobs_note(jobs: int) -> str:
+    """The number of cores, for the head of a file."""
+    return f"suppression may use {jobs} core{'s' if jobs > 1 else ''} (jobs={jobs})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.common import RESULTS, Entry, Results, warm_up
+from studies.common import RESULTS, Entry, Results, add_jobs, jobs_note, warm_up
 from studies.office_tables import (
     french,
     generated,
@@ -73,11 +73,11 @@ class _Patterns(Observer):
         self.found.append((round(time.process_time() - self._began, 2), objective))
 
 
-def run(name: str, problem: Problem, limit: float) -> tuple[dict[str, Entry], _Patterns]:
+def run(name: str, problem: Problem, limit: float, jobs: int) -> tuple[dict[str, Entry], _Patterns]:
     """One run, what it found, and what the audit says of it."""
     patterns = _Patterns()
     began = time.process_time(), time.perf_counter()
-    outcome = suppress(problem, time_limit=limit, observer=patterns)
+    outcome = suppress(problem, time_limit=limit, observer=patterns, jobs=jobs)
     cpu, wall = time.process_time() - began[0], time.perf_counter() - began[1]
     row: dict[str, Entry] = {
         "table": name,
@@ -115,15 +115,18 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--limit", type=float, help="seconds, instead of those of the study")
     parser.add_argument("--out", type=Path, default=RESULTS)
+    add_jobs(parser)
     chosen = parser.parse_args()
+    notes = [*NOTES, jobs_note(chosen.jobs)]
     warm_up()
     with (
-        Results(chosen.out / "everyday.csv", COLUMNS, NOTES) as results,
+        Results(chosen.out / "everyday.csv", COLUMNS, notes) as results,
         Results(chosen.out / "everyday_trace.csv", TRACE, aloud=False) as trace,
     ):
         for name in chosen.tables:
             problem = TABLES[name]().problem()
-            row, patterns = run(name, problem, chosen.limit or LIMITS.get(name, 60.0))
+            limit = chosen.limit or LIMITS.get(name, 60.0)
+            row, patterns = run(name, problem, limit, chosen.jobs)
             results.add(row)
             for cpu, weight in patterns.found:
                 trace.add({"table": name, "cpu": cpu, "weight": weight})

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from studies.alone import MEASURED, SHARE, Measured, TableName, gap_percent, run_alone
-from studies.common import RESULTS, Entry, Results, count_exposed
+from studies.common import RESULTS, Entry, Results, add_jobs, count_exposed, jobs_note
 from studies.growth import draw_if_possible, read_rows
 from studies.peers.environment import peer_python, peer_versions
 from studies.peers.peer import run_peer
@@ -60,10 +60,11 @@ CPU_NOTE = (
 MEMORY_NOTE = "peak_gb: of the whole process; table_gb of it before the call"
 
 
-def scaling(out: Path, *notes: str) -> None:
+def scaling(out: Path, jobs: int, *notes: str) -> None:
     """Time and memory over the number of cells. Goes on where a run before was cut short."""
     remarks = [
         *notes,
+        jobs_note(jobs),
         f"generated tables, seed 1, {SHARE:g}% of the finest cells sensitive, weights are values; "
         "2d: two hierarchies of 3 levels below the total, 3d: of 3, 2 and 2",
         CPU_NOTE,
@@ -83,16 +84,18 @@ def scaling(out: Path, *notes: str) -> None:
                 results.add(done[kind, algorithm, size])
         for kind, algorithm, size, limit in asked:
             if (kind, algorithm, size) not in done:
-                run = run_alone(TableName(kind=kind, name=size), algorithm, time_limit=limit)
+                table = TableName(kind=kind, name=size)
+                run = run_alone(table, algorithm, time_limit=limit, jobs=jobs)
                 row: dict[str, Entry] = {"kind": kind, "algorithm": algorithm}
                 results.add(row | {"time_limit": limit, "size": size} | entries(run))
     draw_if_possible(path)
 
 
-def named(out: Path, *notes: str) -> None:
+def named(out: Path, jobs: int, *notes: str) -> None:
     """Real tables with a time limit, and 1H2D tables with their gap to the best bound known."""
     remarks = [
         *notes,
+        jobs_note(jobs),
         f"real tables: weights of the file, time limit {NAMED_LIMIT:g} s; 1H2D: generated, seed "
         f"1, weights are values, {BOUND_LIMIT:g} s for auto, which gives the bound",
         "best_bound: the largest that any algorithm has proven here; gap_pct: of the objective "
@@ -105,24 +108,29 @@ def named(out: Path, *notes: str) -> None:
         for name in NAMED:
             table = TableName(kind="file", name=name)
             runs = [
-                (algorithm, NAMED_LIMIT, run_alone(table, algorithm, time_limit=NAMED_LIMIT))
+                (
+                    algorithm,
+                    NAMED_LIMIT,
+                    run_alone(table, algorithm, time_limit=NAMED_LIMIT, jobs=jobs),
+                )
                 for algorithm in NAMED_ALGORITHMS
             ]
             _add_with_gaps(results, name, runs)
         for name in STRUCTURES:
             table = TableName(kind="1h2d", name=name)
             runs = [
-                (algorithm, limit, run_alone(table, algorithm, time_limit=limit))
+                (algorithm, limit, run_alone(table, algorithm, time_limit=limit, jobs=jobs))
                 for algorithm, limit in (("paths", NAMED_LIMIT), ("auto", BOUND_LIMIT))
             ]
             _add_with_gaps(results, name, runs)
 
 
-def peer(out: Path, *notes: str) -> None:
+def peer(out: Path, jobs: int, *notes: str) -> None:
     """Beside tau-ARGUS' modular method in the same run."""
     versions = peer_versions(peer_python())
     remarks = [
         *notes,
+        jobs_note(jobs),
         "peer: " + ", ".join(f"{name} {text}" for name, text in versions.items()),
         "generated tables with two hierarchies of 3 levels below the total, seed 1, weights are "
         f"values; sensitive: {SHARE:g}% of the finest cells (share) or the p% rule, p = 15 (p)",
@@ -144,12 +152,12 @@ def peer(out: Path, *notes: str) -> None:
                 table = TableName(kind="2d", name=str(size), rule=rule)
                 theirs = _run_peer(table)
                 runs = [
-                    (algorithm, run_alone(table, algorithm, time_limit=PEER_LIMIT))
+                    (algorithm, run_alone(table, algorithm, time_limit=PEER_LIMIT, jobs=jobs))
                     for algorithm in PEER_ALGORITHMS
                 ]
                 same = theirs.wall_seconds or PEER_BOUND_LIMIT
-                runs.append(("auto in the same time", run_alone(table, "auto", time_limit=same)))
-                runs.append(("auto", run_alone(table, "auto", time_limit=PEER_BOUND_LIMIT)))
+                for method, limit in (("auto in the same time", same), ("auto", PEER_BOUND_LIMIT)):
+                    runs.append((method, run_alone(table, "auto", time_limit=limit, jobs=jobs)))
                 bound = best_bound([run for _, run in runs])
                 for method, run in [("pytauargus modular", theirs), *runs]:
                     row = {"rule": rule, "method": method, **entries(run)}
@@ -233,10 +241,11 @@ def main() -> None:
     parser.add_argument(
         "--note", nargs="*", default=[], help="lines for the head of the results: which source"
     )
+    add_jobs(parser)
     asked = parser.parse_args()
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # a text stream here
     for part in asked.parts:
-        PARTS[part](asked.out, *asked.note)
+        PARTS[part](asked.out, asked.jobs, *asked.note)
 
 
 if __name__ == "__main__":

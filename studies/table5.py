@@ -13,6 +13,7 @@ from studies.common import (
     Results,
     arguments,
     generated_instance,
+    jobs_note,
     mean,
     published_by_instance,
     run_tacit,
@@ -39,6 +40,7 @@ def main() -> None:
         f"algorithm auto, weights are values; tables generated with seed {asked.seed}",
         f"a run ends at a gap of {GAP:g}, sensitive cells included, which most do not reach: they "
         "make up 97 % of the weight, so that the usual 1e-4 leaves up to 2 % of the others open",
+        jobs_note(asked.jobs),
         GENERATED_NOTE,
         GAP_NOTE,
     ]
@@ -47,7 +49,9 @@ def main() -> None:
     with Results(asked.out / "table5.csv", COLUMNS, notes) as results:
         for name in asked.instances:
             problem = generated_instance(name, asked.seed)
-            run = run_tacit(problem, time_limit=asked.time_limit, seed=asked.seed, gap=GAP)
+            run = run_tacit(
+                problem, time_limit=asked.time_limit, seed=asked.seed, gap=GAP, jobs=asked.jobs
+            )
             runs.append(run)
             paper = printed.get(name, {})
             results.add(

@@ -269,7 +269,8 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("tacit.methods.suppress.run.suppress", suppress)
     typed = (
         "--method suppress --algorithm stabilized --time-limit 7.5 --gap 0.01 --seed 5 "
-        "--weights value --max-suppressed 9 --subproblem meth4 --radius 0.1,1 --tolerance 1e-3"
+        "--weights value --max-suppressed 9 --subproblem meth4 --radius 0.1,1 --tolerance 1e-3 "
+        "--jobs 2"
     )
     assert _protect(files.table, *typed.split()) == 3
     seen.pop("observer")
@@ -282,6 +283,7 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         "max_suppressed": 9,
         "subproblem": "meth4",
         "radius": (0.1, 1.0),
+        "jobs": 2,
         "tolerance": 1e-3,
     }
 

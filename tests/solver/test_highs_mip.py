@@ -14,8 +14,8 @@ from scipy import sparse
 from scipy.optimize import LinearConstraint
 
 from tacit.errors import SolverError
-from tacit.solver.highs_mip import HighsMip, solvers_left_behind
-from tacit.solver.mip import MipSolution
+from tacit.solver.highs_mip import HighsMip
+from tacit.solver.mip import MipSolution, solvers_left_behind
 from tests.solver.programs import Cover, values
 
 

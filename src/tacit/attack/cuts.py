@@ -12,7 +12,7 @@ violated cut with coefficients cut off at the level whenever there is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from tacit.attack.reach import Requests, SparseRows, snapped, within
 from tacit.attack.shrink import Structure
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel, optimum
+from tacit.threads import Found, Item, Threads
 from tacit.tolerances import CANCELLED, FRACTION, MET, ROUNDING_NOISE, SOLVER, VIOLATED
 
 VIOLATION = VIOLATED
@@ -34,6 +35,8 @@ VIOLATION = VIOLATED
 SparseRow = tuple[Integers, Floats]
 
 _FLOWS_AT_ONCE = 1024
+_FLOWS_WORTH_IT = 64
+"""Fewer flows than this are not shared among threads."""
 _ENOUGH = 500
 """Once so many requests were found to miss their targets, no further networks are asked."""
 _SMALL = 1000
@@ -89,6 +92,7 @@ class Separator:
         structure: Structure | None = None,
         attacker: Attacker | None = None,
         solver: SolverFactory = HighsModel,
+        threads: Threads | None = None,
     ):
         """Prepare the separator.
 
@@ -97,8 +101,10 @@ class Separator:
             structure: The examined relations, if at hand.
             attacker: Against whom; by default someone who knows nothing more.
             solver: Makes linear solvers.
+            threads: Share the work of finding flows, which changes nothing in the cuts.
         """
         self.problem = problem
+        self._threads = threads
         self.structure = structure or Structure.of(problem)
         attacker = attacker or Attacker.external()
         may_hide = ~problem.must_publish
@@ -266,8 +272,11 @@ class Separator:
         others = np.flatnonzero(~self.structure.in_network[requests.cells])
         if not len(others) or not self._in_parts:
             return
-        for part in self.structure.strips.parts:
-            yield from self._in_part(requests, others, caps, share, part)
+        for found_there in self._one_by_one(
+            lambda part: list(self._in_part(requests, others, caps, share, part)),
+            self.structure.strips.parts,
+        ):
+            yield from found_there
         if self.structure.strips_cover:
             return
         found, asked = 0, 0
@@ -295,7 +304,20 @@ class Separator:
             network = self.structure.network
             assert network is not None
             whole = NetworkPart(network, np.flatnonzero(self.structure.in_network))
-            yield from self._in_part(requests, inside, caps, share, whole)
+            size = _FLOWS_AT_ONCE
+            if self._threads is not None:
+                size = min(size, max(_FLOWS_WORTH_IT, -(-len(inside) // self._threads.count)))
+            pieces = [inside[start : start + size] for start in range(0, len(inside), size)]
+            for found in self._one_by_one(
+                lambda piece: list(self._in_part(requests, piece, caps, share, whole)), pieces
+            ):
+                yield from found
+
+    def _one_by_one(self, task: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
+        """What a task gives for each item, in order; threads share the work where there are any."""
+        if self._threads is None or len(items) < 2:
+            return map(task, items)
+        return self._threads.each(task, items)
 
     def _in_part(
         self,

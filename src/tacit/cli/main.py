@@ -156,7 +156,7 @@ def _command(name: str) -> Command:
 
 def _end_at_once_if_needed(code: int) -> None:
     """End the process if a solver does not: nothing may outlive the command."""
-    solver = sys.modules.get("tacit.solver.highs_mip")
+    solver = sys.modules.get("tacit.solver.mip")
     if solver is None or not solver.solvers_left_behind():
         return
     with contextlib.suppress(OSError):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from typing import Any, Unpack
-from weakref import WeakSet
 
 import highspy
 import numpy as np
@@ -21,10 +20,10 @@ from tacit.clock import check_time, time_left
 from tacit.errors import SolverError
 from tacit.problem import Floats
 from tacit.solver.highs import HighsModel
-from tacit.solver.mip import MipParts, MipSolution, Watcher
+from tacit.solver.mip import MipParts, MipSolution, Watcher, remember_run
 from tacit.tolerances import SOLVER
 
-__all__ = ["HighsMip", "MipSolution", "Watcher", "solvers_left_behind"]
+__all__ = ["HighsMip", "MipSolution", "Watcher"]
 
 _PAUSE = 0.05
 """Seconds between two reports."""
@@ -191,7 +190,7 @@ class _Run:
     def wait(self, watch: Watcher | None, seconds: float) -> None:
         """Run to the end or so long; what interrupts the waiting ends the run."""
         threading.Thread(target=self._run, name="HiGHS", daemon=True).start()
-        _runs.add(self)
+        remember_run(self)
         end = clock.now() + seconds
         try:
             while not self._end.wait(_PAUSE):
@@ -212,14 +211,6 @@ class _Run:
         now = self.so_far("running")
         is_new, self._reported = now.x is not self._reported, now.x
         return now if is_new else MipSolution("running", None, now.objective, now.bound)
-
-
-_runs: WeakSet[_Run] = WeakSet()
-
-
-def solvers_left_behind() -> int:
-    """How many solvers are still running; once all calls have returned, nobody waits for them."""
-    return sum(not run.has_ended for run in _runs)
 
 
 _STATUS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NotRequired, Protocol, TypedDict, Unpack
+from weakref import WeakSet
 
 from scipy import sparse
 
@@ -38,6 +39,27 @@ class MipSolution:
 
 Watcher = Callable[[MipSolution], bool]
 """Told how far the solver got (`x` only if it is new); returns True to stop it."""
+
+
+class Run(Protocol):
+    """A solver at work in a thread of its own."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Has the solver come back?"""
+
+
+_runs: WeakSet[Run] = WeakSet()
+
+
+def remember_run(run: Run) -> None:
+    """Take note of a solver that may have to be left behind."""
+    _runs.add(run)
+
+
+def solvers_left_behind() -> int:
+    """How many solvers are still running; once all calls have returned, nobody waits for them."""
+    return sum(not run.has_ended for run in _runs)
 
 
 class MipParts(TypedDict):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, Unpack
 
@@ -161,7 +162,8 @@ class ScipMip:
             model.addSol(solution)
         try:
             with self._keeping_strays():
-                model.optimize()
+                # Other threads go on meanwhile; callbacks wait for their turn.
+                model.optimizeNogil()
         except Exception as error:
             if self._failure is None:
                 raise SolverError(f"SCIP gave up: {error}") from error
@@ -212,6 +214,11 @@ class ScipMip:
         if self._watch(now):
             self.model.interruptSolve()
 
+    def interrupt(self) -> None:
+        """End SCIP soon, whatever thread it runs in; nothing happens where it does not run."""
+        with suppress(Exception):
+            self.model.interruptSolve()
+
     def fail(self, error: BaseException) -> None:
         """Keep an error for when SCIP has ended, and end it."""
         self._failure = self._failure or error
@@ -220,6 +227,10 @@ class ScipMip:
     @contextmanager
     def _keeping_strays(self) -> Iterator[None]:
         """Keep an interrupt that hits between SCIP and a callback: Python would drop it."""
+        if threading.current_thread() is not threading.main_thread():
+            # Interrupts hit the main thread only.
+            yield
+            return
         before = sys.unraisablehook
 
         def keep(stray: Any) -> None:

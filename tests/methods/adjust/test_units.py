@@ -12,7 +12,7 @@ from tacit.methods.adjust.run import adjust
 from tacit.methods.adjust.units import decimals_of, in_fine_units
 from tacit.outcome import Status
 from tacit.problem import Problem
-from tacit.solver.highs_mip import solvers_left_behind
+from tacit.solver.mip import solvers_left_behind
 from tests.attack.tables import Codes, crossed, flat
 from tests.methods.adjust.tables import assert_sound, published
 

@@ -49,6 +49,7 @@ _OPTIONS = (
     "max_suppressed",
     "subproblem",
     "radius",
+    "jobs",
 )
 """Arguments that are options of a method; those not typed are left to the job or the method."""
 _PUBLISHES = {"suppress": "pattern", "adjust": "table", "round": "rounding"}
@@ -130,6 +131,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X,X,...",
         help="trust region radii as shares of the number of sensitive cells, for stabilized "
         f"(default: {','.join(f'{share:g}' for share in SuppressOptions.radius)})",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=whole_number(1),
+        metavar="N",
+        help="cores that suppression may use (default: all)",
     )
     parser.add_argument(
         "--option",

@@ -253,6 +253,7 @@ class Root(RootLoop):
 
     def tighten(self) -> bool:
         """Solve the relaxation; False if nothing better is left."""
+        self._search.hear()
         return self._master.tighten()
 
     def recall(self) -> bool:

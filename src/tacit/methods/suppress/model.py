@@ -7,7 +7,7 @@ that a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -28,6 +28,7 @@ from tacit.methods.suppress.witnesses import Witness, Witnesses
 from tacit.observer import Observer
 from tacit.outcome import BoundSource, StopReason, Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
+from tacit.threads import Threads
 from tacit.tolerances import INTEGRAL, LAST_DIGITS
 
 
@@ -55,6 +56,7 @@ class Search(driver.Search):
         may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
             not looked at; at first all.
+        news: Called by `hear`, to bring what was found elsewhere.
     """
 
     method = "suppress"
@@ -73,6 +75,7 @@ class Search(driver.Search):
         self.problem = problem
         self.options = options
         self.structure = structure or Structure.of(problem)
+        self._threads = Threads(options.cores) if options.cores > 1 else None
         self.states: list[AttackerState] = []
         for attacker in attackers or [Attacker.external()]:
             self.states.append(self._state_of(attacker))
@@ -91,6 +94,33 @@ class Search(driver.Search):
         self.proof = Proof(self)
         self.unprotected: Integers = problem.sensitive
         self._found_safe: Booleans | None = None
+        self.news: list[Callable[[], None]] = []
+
+    def twin(self, observer: Observer) -> Search:
+        """A search of the same table for another thread, which begins with the best pattern.
+
+        Nothing that changes is shared, apart from the clock.
+        """
+        attackers = [state.attacker for state in self.outsiders]
+        options = self.options.replace(jobs=1)
+        given = self.problem.replace(weight=self._given_weight)
+        twin = Search(given, options, attackers, observer, self.clock)
+        twin.problem, twin.unit, twin.base = self.problem, self.unit, self.base
+        twin._step, twin.bound = self._step, self.base
+        if self.best is not None:
+            twin.adopt(self.best)
+        return twin
+
+    def adopt(self, hidden: Booleans) -> None:
+        """Take a better pattern that another search of the same table has found safe."""
+        if self.weigh(hidden) < self.objective:
+            self._take(hidden)
+            self.better(self.weigh(hidden))
+
+    def hear(self) -> None:
+        """Take note of what was found elsewhere in the meantime; to be asked between two steps."""
+        for each in self.news:
+            each()
 
     def run(self) -> None:
         """Run the algorithm that the user chose, then publish what is suppressed without need."""
@@ -176,7 +206,9 @@ class Search(driver.Search):
         self.better(self.weigh(self.best))
 
     def _state_of(self, attacker: Attacker) -> AttackerState:
-        separator = Separator(self.problem, structure=self.structure, attacker=attacker)
+        separator = Separator(
+            self.problem, structure=self.structure, attacker=attacker, threads=self._threads
+        )
         is_plain = not attacker.reopened(self.problem).any()
         first = self.states[0].separator if self.states else separator
         closed = (separator.up < first.up) | (separator.down < first.down)

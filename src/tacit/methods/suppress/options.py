@@ -7,6 +7,7 @@ from typing import Literal
 
 from tacit.errors import InputError
 from tacit.options import Options
+from tacit.threads import available_cores
 
 Algorithm = Literal[
     "auto",
@@ -39,6 +40,7 @@ class SuppressOptions(Options):
             `stabilized`; after the last one there is no trust region.
         own_cuts: Strengthen the cuts of `benders` and `stabilized` as the other algorithms do;
             without, they are the cuts of the paper.
+        jobs: How many cores `auto` may use; by default all that there are.
     """
 
     algorithm: Algorithm = "auto"
@@ -47,12 +49,20 @@ class SuppressOptions(Options):
     subproblem: Subproblem = "meth1"
     radius: tuple[float, ...] = (0.01, 0.02, 0.5, 1.0)
     own_cuts: bool = True
+    jobs: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.max_suppressed is not None and self.max_suppressed < 0:
             raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
+        if self.jobs is not None and self.jobs < 1:
+            raise InputError("jobs must be at least 1 (cores)", key=("jobs",))
         if not self.radius or any(not share > 0 for share in self.radius):
             raise InputError(
                 "radius needs at least one share, and all must be positive", key=("radius",)
             )
+
+    @property
+    def cores(self) -> int:
+        """The number of cores to use."""
+        return available_cores() if self.jobs is None else self.jobs

@@ -38,7 +38,8 @@ def suppress(
         algorithm: How to search; see `SuppressOptions`.
         time_limit: Seconds after which the best safe pattern so far is returned.
         gap: Stop when (objective - bound) / objective is at most this.
-        seed: The same seed gives the same pattern, unless the time limit cuts in.
+        seed: The same seed gives the same pattern, unless the time limit cuts in, or several
+            cores (`jobs`) work on a larger table.
         weights: What the suppression of a cell costs: as `given` by the problem, `unit`, the
             cell's `value` (its size, at least 1), or an array, for instance of the numbers of
             contributors.

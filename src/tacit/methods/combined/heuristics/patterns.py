@@ -65,6 +65,7 @@ class Patterns:
             gap=gap,
             seed=search.options.seed,
             max_suppressed=search.model.max_suppressed,
+            jobs=1,
         )
         return SuppressSearch(problem, options, search.model.attackers, Quiet(search.observer))
 

@@ -8,6 +8,8 @@ branch, first in small trees.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tacit.clock import Clock
@@ -25,6 +27,9 @@ from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
 from tacit.solver.mip import MipSolution
 from tacit.tolerances import VIOLATED
+
+if TYPE_CHECKING:
+    from tacit.methods.suppress.beside import TreeBeside
 
 _TRIES = 40
 """Changes of the first pattern that are tried once the root is tight."""
@@ -51,8 +56,17 @@ _WORTH_A_TURN = 1e-3
 _PATIENCE = 6
 """If the gap has not become smaller by `_WORTHWHILE` in so many rounds, a tree does better;"""
 _LITTLE_PATIENCE = 2
-"""in so many, if the last master problem was not solved to the end."""
+"""in so many, if the last master problem was not solved to the end;"""
+_NO_PATIENCE = 1
+"""in one, where besides cuts are found by flows, so that trees grow quickly."""
 _WORTHWHILE = 0.2
+_HARD = 2.0
+"""A master problem that takes longer is hard: a tree begins on a second core, if there is one;"""
+_WORTH_A_CORE = 300
+"""so it does after the rounds, if at least so many columns are not fixed by then.
+
+Which of the two is first then depends on the machine; all other tables go the same way every time.
+"""
 _REPAIRS = 2
 """Patterns that are made safe in one round: the last ones, which are the lightest."""
 
@@ -82,14 +96,15 @@ def run(search: Search) -> None:
         _in_turn(search, master, root, constructor)
     elif serves(search) and search.best is not None:
         _publish_more(search, master)
-    neighbourhoods = Neighbourhoods(search, constructor)
-    neighbourhoods.improve(
-        master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
-    )
-    rounds = Rounds(search, master, constructor, neighbourhoods)
-    seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
-    if not search.should_stop() and not rounds.run(seconds=seconds):
-        _branch(search, master, root, constructor)
+    with _Beside(search, master) as beside:
+        neighbourhoods = Neighbourhoods(search, constructor)
+        neighbourhoods.improve(
+            master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
+        )
+        rounds = Rounds(search, master, constructor, neighbourhoods, beside)
+        seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
+        if not search.should_stop() and not rounds.run(seconds=seconds):
+            _branch(search, master, root, constructor, neighbourhoods, beside)
 
 
 def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master | None:
@@ -168,13 +183,58 @@ def _publish_more(search: Search, master: Master) -> None:
             return
 
 
-def _branch(search: Search, master: Master, root: Root, constructor: Constructor) -> None:
-    """Trees over the columns that the relaxation likes, as long as they help; then over all."""
+class _Beside:
+    """The tree on a second core, if there is one; it begins when it is needed."""
+
+    def __init__(self, search: Search, master: Master):
+        self._search = search
+        self._master = master
+        self._tree: TreeBeside | None = None
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self._tree is not None and not self._tree.has_ended
+
+    def begin(self) -> None:
+        """Let it grow, unless it did so before."""
+        if self._tree is None and self._search.options.cores > 1:
+            from tacit.methods.suppress.beside import TreeBeside
+
+            self._tree = TreeBeside(self._search, self._master)
+            self._tree.start()
+
+    def __enter__(self) -> _Beside:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._tree is not None:
+            self._tree.stop()
+
+
+def _branch(
+    search: Search,
+    master: Master,
+    root: Root,
+    constructor: Constructor,
+    neighbourhoods: Neighbourhoods,
+    beside: _Beside,
+) -> None:
+    """A tree over all columns, here or beside.
+
+    While it grows beside, patterns are improved here. Trees over the columns that the relaxation
+    likes come first, unless cuts are found by flows and one core has to do all.
+    """
     from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 
     limit = search.options.time_limit
     search.observer.on_phase("branching")
+    if (~master.fixed_out).sum() >= _WORTH_A_CORE:
+        beside.begin()
     while not search.should_stop():
+        if search.structure.strips_cover and not beside.is_growing:
+            Tree(search, master, constructor).run()
+            return
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
         before = search.objective
@@ -185,6 +245,10 @@ def _branch(search: Search, master: Master, root: Root, constructor: Constructor
             return
         if search.objective < before:
             root.run(seconds=turns.SUPPRESS_ROOT_AGAIN * limit)
+            continue
+        if beside.is_growing:
+            guide = master.full(master.y)
+            neighbourhoods.improve(guide, tries=_TRIES, seconds=turns.SUPPRESS_SMALL_TREE * limit)
             continue
         Tree(search, master, constructor).run()
         return
@@ -211,8 +275,10 @@ class Rounds:
         master: Master,
         constructor: Constructor,
         neighbourhoods: Neighbourhoods,
+        beside: _Beside,
     ):
         self._search = search
+        self._beside = beside
         self._master = master
         self._neighbourhoods = neighbourhoods
         self._repair = Repair(search, constructor)
@@ -234,6 +300,7 @@ class Rounds:
         gaps: list[float] = []
         while not search.should_stop():
             search.iterations += 1
+            search.hear()
             gaps.append(search.gap)
             if self._is_stalled(gaps, solved):
                 return False
@@ -270,6 +337,8 @@ class Rounds:
         if solved and not in_networks:
             return False
         patience = _PATIENCE if solved else _LITTLE_PATIENCE
+        if not solved and in_networks and not self._beside.is_growing:
+            patience = _NO_PATIENCE
         least = _WORTHWHILE if in_networks else 0.0
         return len(gaps) > patience and gaps[-1] >= (1 - least) * gaps[-1 - patience]
 
@@ -293,10 +362,15 @@ class Rounds:
             if search.weigh(master.full(y) > 0.5) < search.cutoff:
                 met.append(y)
 
+        began = search.seconds
+
         def watch(so_far: MipSolution) -> bool:
+            if search.seconds - began > _HARD:
+                self._beside.begin()
             if so_far.x is not None:
                 collect(so_far.x)
             search.raise_bound(min(so_far.bound, search.cutoff), "solver")
+            search.hear()
             return search.should_stop()
 
         found = self._integer_master.solve(

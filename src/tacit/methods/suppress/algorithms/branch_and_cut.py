@@ -6,7 +6,7 @@ that asks the attacker whenever it needs to know if a pattern is safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,10 @@ _SHALLOW = 8
 """Fractional points are separated in the first levels of the tree only."""
 _ROUNDS = 15
 """Rounds of separation at one node below the root."""
+_LIKELY = 0.7
+"""From this value on, columns of a fractional point are suppressed when it is made a pattern."""
+_MENDING = 0.25
+"""How many patterns that the solver comes across are made safe, for each fractional point."""
 _CEILINGS = (1.0, 0.3, 0.1)
 """How capacities are cut off while cuts are sought; each finds others."""
 
@@ -60,6 +64,7 @@ class Tree:
         *,
         columns: Integers | None = None,
         seconds: float = np.inf,
+        hear: Callable[[], None] | None = None,
     ):
         """Prepare the run.
 
@@ -69,8 +74,11 @@ class Tree:
             constructor: Repairs patterns that are almost safe.
             columns: Restrict the tree to these columns; its bound is then not valid for all.
             seconds: Time limit for this tree.
+            hear: Called between two steps, to bring news; by default those of the search.
         """
         self._search = search
+        self._hear = hear or search.hear
+        self._scip: ScipTree | None = None
         self._master = master
         self._seconds = seconds
         free = ~master.fixed_out
@@ -83,6 +91,8 @@ class Tree:
         self._judged: dict[bytes, bool] = {}
         self._known_rows = len(master.pool)
         self._repair = Repair(search, constructor)
+        self._guide = master.y
+        self._separations, self._mended = 0, 0
 
     def run(self) -> None:
         """Search the tree; patterns and bounds go to the search."""
@@ -101,6 +111,7 @@ class Tree:
             offset=search.base,
             seed=search.options.seed,
         )
+        self._scip = tree
         tree.limit_objective(search.cutoff)
         found = tree.minimise(
             seconds=min(self._seconds, search.seconds_left, 1e9),
@@ -114,8 +125,14 @@ class Tree:
         else:
             search.raise_bound(min(found.bound, search.cutoff), "solver")
 
+    def interrupt(self) -> None:
+        """End the search of the tree soon; may be called from another thread."""
+        if self._scip is not None:
+            self._scip.interrupt()
+
     def _watch(self, so_far: MipSolution) -> bool:
         """Report the bound; True when the search is over."""
+        self._hear()
         if self._is_complete and np.isfinite(so_far.bound):
             # Nothing better than the cutoff lies below the cutoff's own value.
             self._search.raise_bound(min(so_far.bound, self._search.cutoff), "solver")
@@ -127,7 +144,15 @@ class Tree:
         key = np.packbits(hidden).tobytes()
         if key not in self._judged:
             self._judged[key] = self._is_safe(hidden)
+            if not self._judged[key]:
+                # What the solver's own heuristics find lacks little.
+                self._mend(hidden, self._guide)
         return self._judged[key]
+
+    def _mend(self, hidden: Booleans, guide: Floats) -> None:
+        """Make a pattern safe and offer it, unless that was done often already."""
+        if self._mended <= _MENDING * self._separations:
+            self._mended += self._repair.offer(hidden, self._master.full(guide))
 
     def forbid(self, x: Floats) -> Sequence[Cut]:
         """Cuts against a pattern that is not safe, which is repaired and offered as well."""
@@ -137,11 +162,13 @@ class Tree:
 
     def separate(self, x: Floats, node: Node) -> Sequence[Cut] | None:
         """Cuts against a fractional vector, near the root."""
+        self._separations += 1
         if node.depth > _SHALLOW or (node.depth > 0 and node.round > _ROUNDS):
             return None
         y = self._vector(x)
-        if node.round == 1 and node.number % 20 == 1:
-            self._repair.offer(self._pattern(y > 0.7), self._master.full(y))
+        self._guide = y
+        if node.round == 1:
+            self._mend(self._pattern(y > _LIKELY), y)
         return self._cuts(y, _CEILINGS if node.depth <= 2 else _CEILINGS[:1])
 
     def suggestion(self) -> Floats | None:

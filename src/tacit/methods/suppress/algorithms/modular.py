@@ -170,6 +170,7 @@ class _Modular:
             gap=SUBPROBLEM_GAP,
             seed=search.options.seed,
             singletons="local" if search.options.singletons == "local" else "ignore",
+            jobs=1,
         )
         return Search(part, options, self._attackers(cells), Quiet(search))
 

@@ -42,6 +42,7 @@ class Neighbourhoods:
         search = self._search
         before, end = search.objective, search.seconds + seconds
         for _ in range(tries):
+            search.hear()
             if search.should_stop() or search.best is None or search.seconds > end:
                 break
             self._step(guide)

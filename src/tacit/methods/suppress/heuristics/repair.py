@@ -21,10 +21,11 @@ class Repair:
         self._constructor = constructor
         self._seen: set[bytes] = set()
 
-    def offer(self, hidden: Booleans, guide: Floats | None = None) -> None:
+    def offer(self, hidden: Booleans, guide: Floats | None = None) -> bool:
         """Make a pattern safe, publish what is not needed and offer it.
 
-        Nothing happens if the pattern is known, no lighter than the best, or time is up.
+        Nothing happens, and it returns False, if the pattern is known, no lighter than the best,
+        or time is up.
 
         Args:
             hidden: The pattern.
@@ -33,11 +34,12 @@ class Repair:
         search = self._search
         key = np.packbits(hidden).tobytes()
         if key in self._seen or search.should_stop() or search.weigh(hidden) >= search.objective:
-            return
+            return False
         self._seen.add(key)
         safe = self._constructor.construct(hidden, guide)
         if safe is not None:
             search.offer(clean_up(search, safe, guide))
+        return True
 
 
 def repair_and_clean_up(
