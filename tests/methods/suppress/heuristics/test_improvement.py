@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.attack.audit import audit
-from tacit.methods.suppress.algorithms.auto import Rounds
+from tacit.methods.suppress.algorithms.auto import Beside, Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
@@ -21,7 +21,7 @@ def test_rounds_end_at_the_optimum(seed: int) -> None:
     search, constructor = started(problem)
     master = Master(search)
     neighbourhoods = Neighbourhoods(search, constructor)
-    rounds = Rounds(search, master, constructor, neighbourhoods)
+    rounds = Rounds(search, master, constructor, neighbourhoods, Beside(search, master))
     assert rounds.run(seconds=30)
     best = suppress(problem, algorithm="monolithic", time_limit=60)
     assert search.objective == best.report.objective

@@ -96,7 +96,7 @@ def run(search: Search) -> None:
         _in_turn(search, master, root, constructor)
     elif serves(search) and search.best is not None:
         _publish_more(search, master)
-    with _Beside(search, master) as beside:
+    with Beside(search, master) as beside:
         neighbourhoods = Neighbourhoods(search, constructor)
         neighbourhoods.improve(
             master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
@@ -183,7 +183,7 @@ def _publish_more(search: Search, master: Master) -> None:
             return
 
 
-class _Beside:
+class Beside:
     """The tree on a second core, if there is one; it begins when it is needed."""
 
     def __init__(self, search: Search, master: Master):
@@ -204,7 +204,7 @@ class _Beside:
             self._tree = TreeBeside(self._search, self._master)
             self._tree.start()
 
-    def __enter__(self) -> _Beside:
+    def __enter__(self) -> Beside:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -218,7 +218,7 @@ def _branch(
     root: Root,
     constructor: Constructor,
     neighbourhoods: Neighbourhoods,
-    beside: _Beside,
+    beside: Beside,
 ) -> None:
     """A tree over all columns, here or beside.
 
@@ -275,7 +275,7 @@ class Rounds:
         master: Master,
         constructor: Constructor,
         neighbourhoods: Neighbourhoods,
-        beside: _Beside,
+        beside: Beside,
     ):
         self._search = search
         self._beside = beside
