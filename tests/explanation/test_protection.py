@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit.explanation import Explainer, Explanation
+from tacit.explanation import Explainer, Explanation, Protected
+from tacit.problem import Booleans, Problem
 from tests.attack.contributors import KINDS, RULES, contributed, minimal
 from tests.attack.tables import Published, brute_force, published_tables
 
@@ -35,6 +36,16 @@ def _without(published: Published, cell: int) -> Published:
     hidden = published.hidden.copy()
     hidden[cell] = False
     return Published(published.problem, hidden, published.scale)
+
+
+def _with_audit(problem: Problem, hidden: Booleans, cell: int) -> Explanation:
+    """The explanation where an audit is at hand: only what relies on the cell is attacked."""
+    found = tacit.audit(problem, hidden, cells="sensitive", exact=False)
+    return Explainer(problem, hidden, audit=found).explain(cell)
+
+
+def _claim(each: Protected) -> tuple[int, str, str, float]:
+    return each.cell, each.side, each.attacker, round(each.left, 6)
 
 
 def _assert_circuits(told: Explanation, published: Published) -> None:
@@ -74,6 +85,8 @@ def test_a_cell_protects_what_is_exposed_without_it(published: Published, number
             assert named[key].left == pytest.approx(share, abs=1e-6)
             assert named[key].before == pytest.approx(before[key], abs=1e-6)
             assert named[key].attacker == "reader"
+    known = _with_audit(published.problem, published.hidden, cell)
+    assert list(map(_claim, known.protects)) == list(map(_claim, told.protects))
     _assert_circuits(told, published)
     # With bounds that leave room there is a circuit for each of the first cells.
     assert len(told.circuits) == min(len({each.cell for each in told.protects}), 6)
@@ -109,6 +122,8 @@ def test_contributors_are_faced(seed: int, kind: str, rule: str, number: int) ->
         if each.cell not in exposed_now
     }
     assert found == expected
+    known = _with_audit(case.problem, case.hidden, cell)
+    assert {_claim(each) for each in known.protects} == {_claim(each) for each in told.protects}
     for each in told.protects:
         if each.circuit is not None:
             moves = np.zeros(case.problem.cell_count)

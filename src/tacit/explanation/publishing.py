@@ -9,13 +9,14 @@ allows, and bounded from both sides if it does not. The pattern is audited befor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tacit.attack.audit import audit
+from tacit.attack.audit import Audit, audit
 from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
@@ -28,6 +29,9 @@ from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.scaled_mip import ScaledMip
 from tacit.tolerances import ROUNDING_NOISE
 
+_PATIENCE = 10.0
+"""To find anything that does may take so many times as long as to look for something cheaper."""
+
 
 @dataclass(frozen=True)
 class Replacement:
@@ -37,9 +41,10 @@ class Replacement:
         possible: Whether the cell can be published at all; None where that was not found out in
             time.
         cells: What would be suppressed besides what is suppressed now.
-        cost: The weight of these cells.
+        cost: The weight of these cells; None where none were found in time.
         at_least: No other cells that do it weigh less.
         against: Why it is impossible: sensitive cells that nothing else protects.
+        relations: Relations that show it.
     """
 
     possible: bool | None
@@ -47,6 +52,7 @@ class Replacement:
     cost: float | None = None
     at_least: float = 0.0
     against: tuple[Exposure, ...] = ()
+    relations: tuple[int, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -83,8 +89,8 @@ def replacement(
     published[cell] = True
     table = problem.replace(must_publish=published)
 
-    def exposures(pattern: Booleans) -> tuple[tuple[Exposure, ...], bool]:
-        found = audit(
+    def audited(pattern: Booleans) -> Audit:
+        return audit(
             table,
             pattern,
             cells="sensitive",
@@ -93,33 +99,40 @@ def replacement(
             structure=structure,
             tolerance=None,
         )
-        return found.exposures, found.safe
 
-    everything = start | ~published
-    against, _ = exposures(everything)
-    if against:
-        return Replacement(False, against=against)
-    with Clock(seconds) as clock:
-        search = Search(
-            table, SuppressOptions(time_limit=seconds), attackers, None, clock, structure
-        )
-        found = _Repair(search, start, problem.weight)
-        try:
-            found.construct()
-            found.prove()
-        except SolverError:
-            # What was found until then counts, with the bound that was proven.
-            pass
-    if clock.ran_out and found.added is None:
-        return Replacement(None, at_least=found.bound)
+    patience = Clock(_PATIENCE * seconds)
+    options = SuppressOptions(time_limit=patience.limit)
+    search = Search(table, options, attackers, None, patience, structure)
+    found = _Repair(search, start, problem.weight)
+    # Something that does is worth more time than a proof that nothing cheaper does.
+    with patience, suppress(SolverError):
+        found.construct()
     if found.added is None:
-        # Everything else together protects them, so this is too much, but it is there.
-        found.added = everything & ~start
-    if not exposures(start | found.added)[1]:
+        most = audited(start | ~published)
+        if most.exposures:
+            return Replacement(False, against=most.exposures, relations=_showing(most))
+        return Replacement(True if most.safe else None)
+    with Clock(seconds), suppress(SolverError):
+        found.prove()
+    if not audited(start | found.added).safe:
         return Replacement(None, at_least=found.bound)
     cost = float(problem.weight[found.added].sum())
     cells = tuple(np.flatnonzero(found.added).tolist())
     return Replacement(True, cells, cost, min(found.bound, cost))
+
+
+def _showing(found: Audit) -> tuple[int, ...]:
+    """Relations that show cells exposed, those first that matter most."""
+    evidence = [each.evidence for each in found.findings]
+    if found.insiders is not None:
+        evidence.append(found.insiders.evidence)
+    exposed = [each.cell for each in found.exposures]
+    size = np.zeros(found.problem.relation_count)
+    for each in evidence:
+        about = np.flatnonzero(np.isin(each.cells, exposed) & np.isfinite(each.limit))
+        size += np.asarray(abs(each.multipliers[about]).sum(axis=0)).ravel()
+    rows = np.flatnonzero(size)
+    return tuple(rows[np.argsort(-size[rows], kind="stable")].tolist())
 
 
 class _Repair:

@@ -78,7 +78,8 @@ class Publishing:
     Attributes:
         possible: Whether it can be done; None where that was not found out in time.
         suppresses_instead: Cells that would have to be suppressed besides those that are now.
-        cost: The weight of these cells, or what wider intervals cost more.
+        cost: The weight of these cells, or what wider intervals cost more; None where they were
+            not found in time.
         at_least: No other way costs less, as far as was proven.
         change: By how much the loss of the whole publication would change: `cost` without what
             the published cell costs now.
@@ -395,6 +396,8 @@ class _Telling:
             return lines + [f"  by {relation}" for relation in found.relations[:_MOST]]
         if found.possible is None:
             return [f"publishing it: {found.reason or 'not found out in time'}"]
+        if found.cost is None:
+            return ["publishing it: possible, but what to suppress instead was not found in time"]
         change = "" if found.change is None else f"; the loss changes by {found.change:+.6g}"
         if found.widens:
             cells = [cell for cell, _, _ in found.widens]

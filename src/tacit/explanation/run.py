@@ -37,8 +37,8 @@ from tacit.problem import (
     Problem,
     component_labels,
 )
-from tacit.release.run import faced
-from tacit.release.sums import left_known
+from tacit.release.run import faced, is_about
+from tacit.rules.sums import newly_sensitive_sums
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
 
@@ -126,7 +126,7 @@ class Explainer:
             solution: What is published.
             table: The table itself, if there is one.
             attackers: Who attacks besides; by default a reader.
-            audit: The audit of the solution, if there is one: what it found saves time.
+            audit: An audit, if there is one: if it is about this publication, it saves time.
             weight: What it costs to lose each cell; by default as the audit or the problem says.
             tolerance: How exactly the relations must hold (see `Problem.validate`).
 
@@ -140,6 +140,8 @@ class Explainer:
         self.names = Names(problem, table)
         self._table = table
         self._attackers = with_reader(problem, attackers)
+        if audit is not None and not is_about(problem, self.solution, audit, self._attackers):
+            audit = None
         self._audit = audit
         if weight is None:
             weight = problem.weight if audit is None else audit.problem.weight
@@ -160,11 +162,6 @@ class Explainer:
         label = np.full(self.problem.cell_count, -1, np.int64)
         label[movable] = component_labels(sparse.csr_array(self.problem.relations[:, movable]))
         return label
-
-    @cached_property
-    def _suggested(self) -> sparse.csr_array[Any, Any] | None:
-        """What an earlier audit found."""
-        return None if self._audit is None else _deviations(self._audit)
 
     def explain(self, cell: CellChoice, *, seconds: float = _SECONDS) -> Explanation:
         """Explain one cell.
@@ -284,16 +281,14 @@ class Explainer:
     def _protection(
         self, cell: int, is_sensitive: bool, seconds: float, notes: list[str]
     ) -> dict[str, Any]:
-        sensitive = self.problem.sensitive
-        label = self._component[cell]
-        related = sensitive[(self._component[sensitive] == label) & (label >= 0)]
-        part = restricted(self.problem, related[related != cell])
+        now = self._audit_around(cell)
+        # What shows a cell safe without moving this one shows it safe without it, too.
+        relying = _relying(now, cell)
+        open_ones = [*(each.cell for each in now.exposures), *now.unchecked]
+        related = np.setdiff1d(np.union1d(relying, np.array(open_ones, np.int64)), [cell])
+        part = restricted(self.problem, related)
         pinned = self._with(cell, hidden=False)
-        now = self._audited(part, self.solution, self._suggested)
-        known = _deviations(now)
-        if self._suggested is not None:
-            known = sparse.csr_array(sparse.vstack([self._suggested, known]))
-        then = self._audited(part, pinned, known)
+        then = self._audited(part, pinned, _deviations(now))
         if now.exposures:
             cells = sorted({each.cell for each in now.exposures})
             notes.append(
@@ -315,11 +310,20 @@ class Explainer:
         )
         told: dict[str, Any] = {
             "protects": protects,
-            "helps": _relying(now, cell, {each.cell for each in lost}),
+            "helps": tuple(np.setdiff1d(relying, [cell, *(each.cell for each in lost)]).tolist()),
             "sums": self._sums(pinned),
         }
         told["publishing"] = self._publishing(cell, is_sensitive, then, seconds)
         return told
+
+    def _audit_around(self, cell: int) -> Audit:
+        """The audit that is at hand, or one of what has to do with a cell."""
+        if self._audit is not None:
+            return self._audit
+        sensitive = self.problem.sensitive
+        label = self._component[cell]
+        related = sensitive[(self._component[sensitive] == label) & (label >= 0)]
+        return self._audited(restricted(self.problem, related), self.solution)
 
     def _with(self, cell: int, *, hidden: bool) -> Solution:
         """The same publication with one cell suppressed, or published as it is."""
@@ -338,7 +342,10 @@ class Explainer:
         return Intervals(low, high)
 
     def _audited(
-        self, part: Problem, solution: Solution, suggested: sparse.csr_array[Any, Any] | None
+        self,
+        part: Problem,
+        solution: Solution,
+        suggested: sparse.csr_array[Any, Any] | None = None,
     ) -> Audit:
         return audit(
             part,
@@ -441,13 +448,8 @@ class Explainer:
         """Sensitive sums that everybody would know if the cell were published."""
         if self._table is None or not isinstance(pinned, Suppression):
             return ()
-        now, then = (
-            left_known(self._table, self.problem, solution) for solution in (self.solution, pinned)
-        )
-        known = {tuple(each.cells.tolist()) for each in now}
-        return tuple(
-            each.label(self._table) for each in then if tuple(each.cells.tolist()) not in known
-        )
+        found = newly_sensitive_sums(self._table, self.hidden, pinned.suppressed)
+        return tuple(each.label(self._table) for each in found)
 
     # What publishing the cell would take.
 
@@ -467,7 +469,8 @@ class Explainer:
             return Publishing(
                 False,
                 against=tuple(self._protected(each) for each in found.against),
-                reason="nothing else could protect these cells",
+                reason=self._why_impossible(found.relations, cell),
+                relations=tuple(self.names.relation(row) for row in found.relations[:_RELATIONS]),
             )
         cost = found.cost
         pattern = self.hidden.copy()
@@ -481,6 +484,16 @@ class Explainer:
             exact=found.exact,
             sums=self._sums(Suppression(pattern)) if found.possible else (),
         )
+
+    def _why_impossible(self, relations: Sequence[int], cell: int) -> str:
+        """Why nothing can take the place of a cell, given relations that show it."""
+        A = self.problem.relations
+        cells = np.unique(A[list(relations)].indices).astype(np.int64)
+        marked = cells[self.problem.must_publish[cells] & (cells != cell)]
+        text = "nothing else can protect these cells"
+        if not len(marked):
+            return text
+        return f"{text}, as {self.names.cells(marked.tolist())} must be published"
 
     # Values that were changed.
 
@@ -533,13 +546,13 @@ def _deviations(found: Audit) -> sparse.csr_array[Any, Any]:
     return sparse.csr_array(sparse.vstack(parts))
 
 
-def _relying(found: Audit, cell: int, without: set[int]) -> tuple[int, ...]:
+def _relying(found: Audit, cell: int) -> Integers:
     """Sensitive cells whose evidence moves a cell."""
-    cells: set[int] = set()
     evidence = [each.evidence for each in found.findings]
     if found.insiders is not None:
         evidence.append(found.insiders.evidence)
+    cells = [np.zeros(0, np.int64)]
     for each in evidence:
         moved: Booleans = np.asarray(each.tables[:, [cell]].toarray()).ravel() != 0
-        cells.update(each.cells[moved[each.row]].tolist())
-    return tuple(sorted(cells - without - {cell}))
+        cells.append(each.cells[moved[each.row]])
+    return np.intersect1d(np.concatenate(cells), found.problem.sensitive)

@@ -197,7 +197,7 @@ def _verified(
     """The method's own audit if it is about what is to be published, otherwise a new one."""
     assert outcome.solution is not None
     found: Audit | None = outcome.audit
-    if found is None or not _is_about(problem, outcome.solution, found, attackers):
+    if found is None or not is_about(problem, outcome.solution, found, attackers):
         found = audit(
             problem,
             outcome,
@@ -211,7 +211,7 @@ def _verified(
     return found
 
 
-def _is_about(
+def is_about(
     problem: Problem, solution: Solution, found: Audit, attackers: Sequence[Attacker]
 ) -> bool:
     """Whether an audit is about this table, this publication and these attackers."""

@@ -123,6 +123,26 @@ def sensitive_sums(table: Table, hidden: Booleans) -> list[SensitiveSum]:
     return _judged_sums(table, hidden, known_sums(table.relations, hidden, _occupied(table)))
 
 
+def newly_sensitive_sums(table: Table, before: Booleans, hidden: Booleans) -> list[SensitiveSum]:
+    """Sensitive sums that everybody knows with one suppression and did not know with another.
+
+    Args:
+        table: A table to which rules were applied.
+        before: The cells that were not published with a value.
+        hidden: Those that are not now.
+    """
+    occupied = _occupied(table)
+    old, new = (known_sums(table.relations, each, occupied) for each in (before, hidden))
+    known = {_cells_of(old, row) for row in range(old.shape[0])}
+    fresh = [row for row in range(new.shape[0]) if _cells_of(new, row) not in known]
+    return _judged_sums(table, hidden, sparse.csr_array(new[fresh]))
+
+
+def _cells_of(sums: Sums, row: int) -> bytes:
+    """The cells of a sum, for comparison."""
+    return np.sort(sums.indices[sums.indptr[row] : sums.indptr[row + 1]]).tobytes()
+
+
 def nearly_known_sums(table: Table, width: Floats) -> list[SensitiveSum]:
     """Sums that rules find sensitive and that may be known closely, though not exactly.
 
