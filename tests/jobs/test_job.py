@@ -159,6 +159,7 @@ WRONG = [
     ),
     ("time_limit = 20", "time_limit = '20'", 21, "'time_limit' must be a number; it is a text"),
     ("time_limit = 20", "time_limit = -1", 21, "time_limit must be positive"),
+    ("time_limit = 20", "jobs = 0", 21, "jobs must be at least 1"),
     ("time_limit = 20", "gap = 0\nalgorithm = 'x'", 22, "'algorithm' must be one of 'auto'"),
     ("[outputs]", '[outputs]\nimages = "a"', 24, "outputs: unknown key 'images'; known are publis"),
     ("[outputs]", '[outputs]\nreport = "a"', 24, "outputs: the name must end in .html"),

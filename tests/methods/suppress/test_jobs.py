@@ -19,6 +19,7 @@ from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.outcome import Status
 from tacit.problem import Problem
+from tacit.release import protect
 from tacit.threads import Threads
 from tests.methods.suppress.larger_tables import (
     cube,
@@ -170,6 +171,13 @@ def test_a_fault_of_the_tree_beside_is_not_lost(
     with pytest.raises(RuntimeError, match="on purpose"):
         suppress(table("3-D", 1), jobs=2, gap=0.0, time_limit=20)
     assert len(always_beside) == 1
+
+
+def test_releases_take_the_number_of_cores() -> None:
+    """`protect` hands the number of cores on, and the publication is the same."""
+    table = generate_table({"industry": random_hierarchy(12, depth=2), "region": 5}, seed=2)
+    one, two = (protect(table, "suppress", jobs=jobs, gap=0.0) for jobs in (1, 2))
+    assert one.papers.outcome.suppressed.tolist() == two.papers.outcome.suppressed.tolist()
 
 
 def test_the_number_of_cores_is_checked() -> None:
