@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, TableError, first_few, not_utf8
+from tacit.errors import HierarchyError, InputError, TableError, first_few, nearest, not_utf8
 from tacit.hierarchy import code_text
 from tacit.problem import Floats, Integers
 from tacit.rules.rule import PercentRule, check_flag
@@ -20,6 +20,7 @@ from tacit.table.frames import FrameReader
 from tacit.table.judging import Verdict
 from tacit.table.labels import name_cells
 from tacit.table.status import Statuses, status_array
+from tacit.table.table import VARIABLE
 
 _LEVELS = ("lower_level", "upper_level", "sliding_level")
 _ALLOWED = (CellStatus.SENSITIVE, CellStatus.SAFE, CellStatus.PUBLISH, CellStatus.SECONDARY)
@@ -31,7 +32,8 @@ class Manual(PercentRule):
 
     Its columns are the dimensions of the table (the total where a column is missing); `status`,
     which is `sensitive` where it is missing; and `lower_level`, `upper_level` and
-    `sliding_level`, in place of the percentage.
+    `sliding_level`, in place of the percentage. In a table of several variables, `variable` says
+    which one a mark is for; without it, a mark is for all.
 
     A cell marked as `safe` may be published, and one marked as `publish` must be. Where a rule
     finds such a cell sensitive, the mark is refused unless `override` says that it is decided;
@@ -68,11 +70,24 @@ class Manual(PercentRule):
         """What the rule finds, for confidential explanations."""
         return "marked by hand"
 
+    def refuse_variables(self, known: Sequence[str]) -> None:
+        """Refuse marks for variables that a table of several does not have."""
+        frame, where = self.marks, "marks"
+        if isinstance(frame, str | Path):
+            frame, where = _read_csv(Path(frame)), str(frame)
+        if VARIABLE not in _columns(frame):
+            return
+        given = dict.fromkeys(str(each) for each in FrameReader(frame).entries(VARIABLE))
+        for name in given:
+            if name not in known:
+                raise TableError(f"{where}: there is no variable {name!r}; {nearest(name, known)}")
+
     def judge(self, table: Table) -> Verdict:
         """What is marked, with levels as given or as a percentage of the value."""
         frame, where = self.marks, "marks"
         if isinstance(frame, str | Path):
             frame, where = _read_csv(Path(frame)), str(frame)
+        frame = _of_variable(frame, table)
         reader = FrameReader(frame)
         names = _columns(frame)
         unknown = [name for name in names if name not in (*table.totals, "status", *_LEVELS)]
@@ -149,6 +164,21 @@ def _read_csv(path: Path) -> dict[str, list[str]]:
         if name in columns:
             columns[name] = [entry or "nan" for entry in columns[name]]
     return columns
+
+
+def _of_variable(frame: Any, table: Table) -> Any:
+    """The marks of one of several variables, where a column says which one each is for."""
+    (variable,) = table.variables[:1]
+    names = _columns(frame) if variable else []
+    if VARIABLE not in names or VARIABLE in table.totals:
+        return frame
+    reader = FrameReader(frame)
+    columns = {name: reader.entries(name) for name in names}
+    own = [row for row, each in enumerate(columns.pop(VARIABLE)) if str(each) == variable]
+    if not own:
+        # Other variables may have dimensions that this one lacks.
+        return {name: [] for name in (*table.totals, "status", *_LEVELS) if name in names}
+    return {name: [column[row] for row in own] for name, column in columns.items()}
 
 
 def _columns(frame: Any) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tacit.errors import InputError, nearest
+from tacit.errors import InputError, about, nearest
 from tacit.table.bounds import Bounds
 from tacit.table.judging import Rule, Verdict
 from tacit.table.weighting import Weighting
@@ -77,6 +77,11 @@ def applied_to_each(
     columns: dict[str, npt.NDArray[Any]] = {}
     verdicts: list[Verdict] = []
     weighting = weight if weight is None or isinstance(weight, Weighting) else Weighting(weight)
+    for place, rule in enumerate(rules):
+        check = getattr(rule, "refuse_variables", None)
+        if check is not None and not isinstance(rule, type):
+            with about("rules", place):
+                check(table.variables)
     for number, variable in enumerate(table.variables):
         cells = np.flatnonzero(table.variable == number)
         alone = of_variable(table, variable).apply(

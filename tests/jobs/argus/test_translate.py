@@ -116,7 +116,6 @@ def test_several_tables_become_several_jobs(office: Office) -> None:
 @pytest.mark.parametrize(
     ("lines", "tables", "told"),
     [
-        (["<SUPPRESS> MOD(0,1)"], '"size"|"turnover"', "linked tables cannot be translated"),
         ([], '"size"|"turnover"', "no <SUPPRESS> to translate"),
         (['<WRITETABLE> (1,1,,"x")'], '"size"|"turnover"', "no <SUPPRESS> before"),
         (["<SUPPRESS> OPT(1,1)"], '"size"|"turnover"||"staff"', "costs of its own"),
@@ -129,6 +128,49 @@ def test_what_a_job_cannot_say_is_refused(
     with pytest.raises(InputError, match=told):
         translate_argus(office.batch(*lines, tables=tables), office.folder / "j.toml")
     assert not (office.folder / "j.toml").exists()
+
+
+_LINKED = '"region""size"|"turnover"|| & "nace""size"|"turnover"||'
+
+
+@pytest.mark.parametrize(
+    ("tables", "rules", "variables"),
+    [
+        (_LINKED, "P(10,1)|FREQ(3,20)", 1),
+        (_LINKED, "FREQ(9,10)|ZERO(3)|MIS(1)", 1),
+        ('"region""size"|"turnover"|| & "region""size"|"staff"||', "P(10,1)|MIS(1)", 2),
+    ],
+)
+def test_linked_tables_become_one_job(
+    office: Office, tables: str, rules: str, variables: int
+) -> None:
+    """Its tables, linked, are those of the batch file, and each is published by itself."""
+    lines = ("<SUPPRESS> MOD(0,1)", '<WRITETABLE> (2,1,,"second.txt")')
+    batch = office.batch(*lines, tables=tables, rules=rules)
+    (path,) = translate_argus(batch, office.folder / "linked.toml", listener=Heard())
+    job = read_job(path)
+    assert job.table_names == ("table-1", "table-2")
+    assert [file.name for file in job.outputs.files] == ["second.csv"]
+    made = job_problem(job)
+    assert isinstance(made, Table)
+    assert len(made.variables) == variables
+    (release,) = office.run(*lines, tables=tables, rules=rules)
+    assert release.papers.table is not None
+    _assert_same(release.papers.table, made)
+    assert made.relations.shape == release.papers.problem.relations.shape
+    assert run_job(job, time_limit=2).papers.audit.safe
+
+
+def test_linked_tables_that_differ_in_what_a_job_says_once(office: Office) -> None:
+    """Rules are for all tables of a job."""
+    batch = office.batch("<SUPPRESS> MOD(0,1)", tables=_LINKED)
+    text = batch.read_text()
+    first = text.index("<SAFETYRULE>")
+    assert text.index("<SAFETYRULE>", first + 1) > 0
+    second = text.index("<SAFETYRULE>", first + 1)
+    batch.write_text(text[:second] + text[second:].replace("P(10,1)", "P(20,1)", 1))
+    with pytest.raises(InputError, match="tables 1 and 2 are linked and differ in their rules"):
+        translate_argus(batch, office.folder / "j.toml")
 
 
 def test_jobs_have_their_ending(office: Office) -> None:

@@ -49,6 +49,7 @@ from tacit.jobs.argus.sources import FromMicrodata, FromTable, Report, Source, f
 from tacit.jobs.job import Job, MadeTable
 from tacit.jobs.run import job_problem, run_job
 from tacit.jobs.sections import Section
+from tacit.jobs.tables import link_tables
 from tacit.microdata import MicrodataError
 from tacit.observer import Observer
 from tacit.options import Options
@@ -436,11 +437,15 @@ class Session:
     def _suppress_linked(self, command: Suppress, how: Treatment) -> None:
         chosen = [self._numbered(each.number) for each in self._tables]
         tables = [how.prepared(each.table) for each in chosen if each.table is not None]
-        linked = tables[0].link(*tables[1:]) if len(tables) > 1 else tables[0]
-        release = self._protected(chosen, linked, how, command)
+        release = self._protected(chosen, self._linked(chosen, tables), how, command)
         for place, argus in enumerate(chosen):
             argus.release, argus.place, argus.how = release, place, command
         self._listener.on_release([each.number for each in chosen], release)
+
+    def _linked(self, chosen: Sequence[ArgusTable], tables: Sequence[Table]) -> Table:
+        """Several tables as one, whatever has become of them so far."""
+        named = zip(chosen, tables, strict=True)
+        return link_tables([(f"table {a.number}", value_name(a.spec), t) for a, t in named])
 
     def _protected(
         self, chosen: Sequence[ArgusTable], table: Table, how: Treatment, command: Suppress

@@ -7,7 +7,7 @@ import dataclasses
 import io
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from tacit.io.files import replacing
 from tacit.jobs.argus.listener import ArgusListener
 from tacit.jobs.argus.methods import Treatment, treatment
 from tacit.jobs.argus.session import ArgusTable, Session
-from tacit.jobs.argus.sources import FromMicrodata
+from tacit.jobs.argus.sources import FromMicrodata, value_name
 from tacit.jobs.job import JOB_SUFFIX
 from tacit.jobs.toml import toml_key, toml_section, toml_value
 from tacit.microdata.quoting import quoted_name
@@ -32,6 +32,8 @@ from tacit.table import CellStatus, Table
 
 _LEVELS = ("lower_level", "upper_level")
 _COLUMNS = ("value", "shadow", "holding", "weight", "request")
+_OWN = ("value", "shadow")
+"""What each of several linked tables may have columns of its own for."""
 
 
 def translate_argus(
@@ -65,10 +67,20 @@ def translate_argus(
 
 @dataclasses.dataclass(eq=False)
 class _Translated:
-    """A job as far as it is written: its parts, and the files that it publishes."""
+    """A job as far as it is written: its parts, and the files that it publishes.
+
+    Attributes:
+        target: Its file.
+        sections: Its parts before its tables.
+        after: Those after them.
+        tables: What it says of each of several linked tables.
+        published: What it publishes; linked tables say it themselves.
+    """
 
     target: Path
     sections: list[str]
+    after: list[str]
+    tables: dict[ArgusTable, dict[str, Any]] = dataclasses.field(default_factory=dict)
     published: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -94,9 +106,11 @@ class _Translation(Session):
                 "nothing is protected: there is no <SUPPRESS> to translate", path=self._batch.path
             )
         for job in self._jobs:
-            outputs = {"published": list(dict.fromkeys(job.published))}
+            outputs = {"published": job.published}
             sections = [
                 *job.sections,
+                *(toml_section("[tables]", given) for given in job.tables.values()),
+                *job.after,
                 *([toml_section("outputs", outputs)] if job.published else []),
             ]
             with replacing(job.target, confidential=True) as stream:
@@ -116,54 +130,92 @@ class _Translation(Session):
                 f"table {command.table} has no <SUPPRESS> before this line; a job protects a table "
                 "before it writes it"
             )
-        self._job_of[argus].published.append(f"{self._target(command).stem}.csv")
+        job, file = self._job_of[argus], f"{self._target(command).stem}.csv"
+        published: list[str] = job.published
+        if argus in job.tables:
+            published = job.tables[argus].setdefault("published", [])
+        if file not in published:
+            published.append(file)
 
     def _suppress(self, command: Suppress) -> None:
         how = treatment(command, self._note)
-        if command.table == 0:
-            raise InputError(
-                "a job describes one table, so linked tables cannot be translated; run the batch "
-                "file itself, or give each table a <SUPPRESS> of its own"
-            )
-        argus = self._numbered(command.table)
+        chosen = self._tables if command.table == 0 else [self._numbered(command.table)]
+        if not chosen:
+            raise InputError("no table is specified; there is nothing to protect")
+        for argus in chosen:
+            self._numbered(argus.number)
         if how.known_percent is not None:
             self._note(
                 f"line {command.line}: within how many percent attackers know cells is not "
                 "translated; give [bounds] in the job"
             )
         target = self._names[len(self._jobs)]
-        job = _Translated(target, self._sections(target, argus, how))
+        job = self._translated(target, chosen, how)
         self._jobs.append(job)
-        self._job_of[argus] = job
+        self._job_of |= dict.fromkeys(chosen, job)
 
-    def _sections(self, target: Path, argus: ArgusTable, how: Treatment) -> list[str]:
-        source = argus.source
-        assert source is not None
-        assert argus.table is not None
+    def _translated(
+        self, target: Path, chosen: Sequence[ArgusTable], how: Treatment
+    ) -> _Translated:
+        sources = [argus.source for argus in chosen if argus.source is not None]
+        first, numbers = sources[0], [str(argus.number) for argus in chosen]
         sections = [
-            f"# Translated from {self._batch.path.name}, table {argus.number}.\n"
+            f"# Translated from {self._batch.path.name}, "
+            f"{'table' if len(chosen) == 1 else 'tables'} {', '.join(numbers)}.\n"
             "# Confidential: readers must not know the parameters of rules."
         ]
         if how.insiders is not None:
             sections.append(f"insiders = {toml_value(how.insiders)}")
-        sections.append(self._data_section(target, argus))
-        for name, hierarchy in source.by.items():
-            _refuse_alike(name, hierarchy)
-            given = {"total": hierarchy.total.strip(), "codes": _nested(hierarchy, 0)}
-            sections.append(toml_section(f"dimensions.{toml_key(name)}", given))
-        if source.merged:
-            sections.append(toml_section("recode", _stripped(source.merged)))
-        plain = [rule for rule in source.rules if isinstance(rule, SensitivityRule)]
-        sections += [toml_section("[rules]", _parameters(rule)) for rule in plain]
-        if len(plain) < len(source.rules) or argus.decided:
-            marks = _marks(argus.table, source.table.apply(*plain))
+        data, of_tables = self._source(target, chosen)
+        sections.append(toml_section("data", data))
+        shared: dict[str, Hierarchy] = {}
+        own: list[dict[str, Hierarchy]] = []
+        for source in sources:
+            own.append({})
+            for name, hierarchy in source.by.items():
+                _refuse_alike(name, hierarchy)
+                if not _is_same(shared.setdefault(name, hierarchy), hierarchy):
+                    own[-1][name] = hierarchy
+        sections += [
+            toml_section(f"dimensions.{toml_key(name)}", _written_out(hierarchy))
+            for name, hierarchy in shared.items()
+        ]
+        tables: dict[ArgusTable, dict[str, Any]] = {}
+        if len(chosen) > 1:
+            for argus, source, given, others in zip(chosen, sources, of_tables, own, strict=True):
+                tables[argus] = {"name": _name(argus), "dimensions": [*source.by], **given}
+                if others:
+                    tables[argus]["hierarchies"] = {
+                        name: _written_out(hierarchy) for name, hierarchy in others.items()
+                    }
+        # Every table with a dimension has to be recoded alike.
+        recoded = [{**dict.fromkeys(s.by), **_stripped(s.merged)} for s in sources]
+        merged = _agreed(recoded, chosen, "recodings")
+        merged = {name: given for name, given in merged.items() if given is not None}
+        after = [toml_section("recode", merged)] if merged else []
+        plain = [rule for rule in first.rules if isinstance(rule, SensitivityRule)]
+        parameters = [_parameters(rule) for rule in plain]
+        for argus, source in zip(chosen[1:], sources[1:], strict=True):
+            others_rules = [r for r in source.rules if isinstance(r, SensitivityRule)]
+            if [_parameters(rule) for rule in others_rules] != parameters:
+                raise _different(argus, chosen[0], "rules")
+        after += [toml_section("[rules]", given) for given in parameters]
+        if any(len(plain) < len(s.rules) for s in sources) or any(a.decided for a in chosen):
+            ruled = self._linked(chosen, [source.table.apply(*plain) for source in sources])
+            judged = [argus.table for argus in chosen if argus.table is not None]
+            marks = _marks(self._linked(chosen, judged), ruled)
             if marks:
                 name = f"{target.stem}-marks.confidential.csv"
                 _write_marks(marks, target.with_name(name))
                 manual = {"rule": "manual", "marks": name, "override": True}
-                sections.append(toml_section("[rules]", manual))
-        sections.append(toml_section("weights", self._weights(argus, how)))
-        return [*sections, toml_section("method", {"name": how.method, **how.options})]
+                after.append(toml_section("[rules]", manual))
+        weights = [self._weights(argus, how) for argus in chosen]
+        for argus, each in zip(chosen, weights, strict=True):
+            if each != weights[0]:
+                raise _different(argus, chosen[0], "costs")
+        after.append(toml_section("weights", weights[0]))
+        after.append(toml_section("method", {"name": how.method, **how.options}))
+        return _Translated(target, sections, after, tables=tables)
 
     def _weights(self, argus: ArgusTable, how: Treatment) -> dict[str, Any]:
         assert argus.source is not None
@@ -177,16 +229,24 @@ class _Translation(Session):
             )
         return {"by": weights.by, "power": float(weights.power)}
 
-    def _data_section(self, target: Path, argus: ArgusTable) -> str:
-        source, maker = argus.source, self._maker
-        assert source is not None
-        if isinstance(maker, FromMicrodata):
+    def _source(
+        self, target: Path, chosen: Sequence[ArgusTable]
+    ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """What [data] says, and what each of several tables says in its place."""
+        sources = [argus.source for argus in chosen if argus.source is not None]
+        if isinstance(self._maker, FromMicrodata):
             records = target.with_name(f"{target.stem}-records.confidential.parquet")
-            given = {name: value for name, value in source.arguments.items() if value is not None}
-            columns = [f"trim({quoted_name(name)}) AS {quoted_name(name)}" for name in source.by]
-            others = dict.fromkeys(given[name] for name in _COLUMNS if name in given)
-            columns += [quoted_name(name) for name in others if name not in source.by]
-            query = f"SELECT {', '.join(columns)} FROM ({maker.records().query})"
+            arguments = [
+                {name: value for name, value in source.arguments.items() if value is not None}
+                for source in sources
+            ]
+            codes = dict.fromkeys(name for source in sources for name in source.by)
+            others = dict.fromkeys(
+                given[name] for given in arguments for name in _COLUMNS if name in given
+            )
+            columns = [f"trim({quoted_name(name)}) AS {quoted_name(name)}" for name in codes]
+            columns += [quoted_name(name) for name in others if name not in codes]
+            query = f"SELECT {', '.join(columns)} FROM ({self._maker.records().query})"
             # DuckDB makes a file that others could read: in a folder that they cannot enter.
             with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
                 made = Path(folder) / "records.parquet"
@@ -194,15 +254,57 @@ class _Translation(Session):
                     connection.sql(query).write_parquet(str(made))
                 with replacing(records, confidential=True) as stream, open(made, "rb") as content:
                     shutil.copyfileobj(content, stream)
-            return toml_section("data", {"microdata": records.name, **given})
-        cells = target.with_name(f"{target.stem}-table.confidential.csv")
-        frame = confidential(source.table.to_frame("dict"))
-        frame = {name: column for name, column in frame.items() if name != "status"}
-        write_columns(frame, cells)
-        named: dict[str, Any] = {"table": cells.name, "value": "value"}
-        named |= {name: name for name in ("count", "shadow", "weight") if name in frame}
-        tops = [name for name in frame if name.startswith("top_")]
-        return toml_section("data", named | ({"top": tops} if tops else {}))
+            if len(chosen) == 1:
+                return {"microdata": records.name, **arguments[0]}, [{}]
+            own = [{n: given.pop(n) for n in _OWN if n in given} for given in arguments]
+            # How many of the largest are kept follows from the rules, which are the same.
+            common = _agreed(arguments, chosen, "holdings, weights or requests")
+            return {"microdata": records.name, **common}, own
+        found: list[dict[str, Any]] = []
+        for argus, source in zip(chosen, sources, strict=True):
+            number = f"-{argus.number}" if len(chosen) > 1 else ""
+            cells = target.with_name(f"{target.stem}-table{number}.confidential.csv")
+            frame = confidential(source.table.to_frame("dict"))
+            frame = {name: column for name, column in frame.items() if name != "status"}
+            write_columns(frame, cells)
+            named: dict[str, Any] = {"table": cells.name, "value": "value"}
+            named |= {name: name for name in ("count", "shadow", "weight") if name in frame}
+            tops = [name for name in frame if name.startswith("top_")]
+            found.append(named | ({"top": tops} if tops else {}))
+            if len(chosen) > 1:
+                found[-1]["variable"] = value_name(argus.spec)
+        return (found[0], [{}]) if len(chosen) == 1 else ({}, found)
+
+
+def _name(argus: ArgusTable) -> str:
+    return f"table-{argus.number}"
+
+
+def _different(one: ArgusTable, other: ArgusTable, what: str) -> InputError:
+    return InputError(
+        f"tables {other.number} and {one.number} are linked and differ in their {what}; a job has "
+        "one set for all of its tables, run the batch file"
+    )
+
+
+def _agreed(
+    given: Sequence[dict[str, Any]], chosen: Sequence[ArgusTable], what: str
+) -> dict[str, Any]:
+    """What all tables say, where none contradicts another about the same thing."""
+    found: dict[str, Any] = {}
+    for argus, each in zip(chosen, given, strict=True):
+        for name, value in each.items():
+            if found.setdefault(name, value) != value:
+                raise _different(argus, chosen[0], what)
+    return found
+
+
+def _is_same(one: Hierarchy, other: Hierarchy) -> bool:
+    return one.codes == other.codes and np.array_equal(one.parent, other.parent)
+
+
+def _written_out(hierarchy: Hierarchy) -> dict[str, Any]:
+    return {"total": hierarchy.total.strip(), "codes": _nested(hierarchy, 0)}
 
 
 def _refuse_alike(name: str, hierarchy: Hierarchy) -> None:
@@ -239,7 +341,7 @@ def _marks(table: Table, ruled: Table) -> dict[str, Any]:
     if not len(told):
         return {}
     status = np.where(publish, "publish", np.where(sensitive, "sensitive", "safe"))
-    columns = {name: table.codes(name)[told] for name in table.totals}
+    columns = {name: column[told] for name, column in table.cell_keys().items()}
     return {**columns, "status": status[told], **{n: c[told] for n, c in levels.items()}}
 
 
