@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError
+from tacit.tolerances import ADDITIVITY
 
 if TYPE_CHECKING:
     from tacit.jobs import Job
@@ -20,7 +21,7 @@ INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
 SOLUTION_HELP = (
     "what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ file with "
     "statuses u and m, or the published table (.csv, .parquet) with codes and a status or empty "
-    "values"
+    "values; of linked tables a file for each, by a name with {table} in it"
 )
 
 
@@ -48,14 +49,16 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
 
 
 def read_publication(
-    path: Path, solution: Path, *, quiet: bool = False
+    path: Path, *solution: Path, quiet: bool = False, tolerance: float = ADDITIVITY
 ) -> tuple[Job, Table | Problem, Solution]:
     """Read an input and what is published of it.
 
     Args:
         path: The input.
-        solution: What is published, in one of the forms of `read_solution`.
+        solution: What is published, in one of the forms of `read_solution`; of linked tables a
+            file for each does as well, or a name with `{table}` in it.
         quiet: Show no progress.
+        tolerance: How exactly linked tables must agree, where that is less than usual.
 
     Returns:
         The job, what it protects, and the solution.
@@ -64,13 +67,36 @@ def read_publication(
         InputError: A file cannot be read, or they do not belong together.
     """
     from tacit.cli.progress import Progress
-    from tacit.io.solutions import read_solution
     from tacit.jobs import job_problem, open_job
 
     job = open_job(path)
     with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
-        source = job_problem(job, observer=progress)
-    return job, source, read_solution(solution, source, value=job.value_name)
+        source = job_problem(job, observer=progress, tolerance=tolerance)
+    return job, source, _solution(solution, job, source)
+
+
+def _solution(paths: Sequence[Path], job: Job, source: Table | Problem) -> Solution:
+    """What is published: one file, or one for each of linked tables."""
+    from tacit.io.linked_solutions import read_linked_solution
+    from tacit.io.solutions import read_solution
+    from tacit.jobs.tables import TABLE, expanded
+    from tacit.problem import Problem
+
+    patterns = [path for path in paths if TABLE in path.name]
+    if len(paths) == 1 and not patterns:
+        return read_solution(paths[0], source, value=job.value_name)
+    if isinstance(source, Problem) or not job.table_names:
+        raise InputError(
+            "several files are for linked tables, one for each; this input has one table",
+            path=job.path,
+        )
+    written = {name: list(files.published) for name, files in job.outputs.of_tables.items()}
+    chosen = [path for path in paths if path not in patterns]
+    for pattern in patterns:
+        for name, path in expanded(pattern, job.table_names).items():
+            written.setdefault(name, []).append(path)
+            chosen.append(path)
+    return read_linked_solution(chosen, source, written=written, value=job.value_name)
 
 
 def as_problem(source: Table | Problem) -> Problem:

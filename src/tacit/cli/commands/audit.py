@@ -41,7 +41,7 @@ _CONFIDENTIAL = "shows what can be deduced about cells that are not published; d
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
-    parser.add_argument("solution", type=Path, metavar="SOLUTION", help=SOLUTION_HELP)
+    parser.add_argument("solution", type=Path, nargs="+", metavar="SOLUTION", help=SOLUTION_HELP)
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write verdict and intervals (confidential)"
     )
@@ -94,12 +94,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     inputs = tuple(
         path
-        for path in (arguments.input, arguments.solution, arguments.check_evidence)
+        for path in (arguments.input, *arguments.solution, arguments.check_evidence)
         if path is not None
     )
     refuse_unwritable(arguments.json, arguments.save_evidence, inputs=inputs)
     job, source, solution = read_publication(
-        arguments.input, arguments.solution, quiet=arguments.quiet
+        arguments.input,
+        *arguments.solution,
+        quiet=arguments.quiet,
+        tolerance=tolerance_of(arguments),
     )
     if arguments.attackers is None:
         try:
@@ -264,7 +267,7 @@ def _members(
         "confidential": _CONFIDENTIAL,
         "tacit": __version__,
         "input": str(arguments.input),
-        "solution": str(arguments.solution),
+        "solution": " ".join(map(str, arguments.solution)),
         "seconds": seconds,
         "cells": audit.problem.cell_count,
         "sensitive": len(audit.problem.sensitive),

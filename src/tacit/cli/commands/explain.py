@@ -62,7 +62,10 @@ def run(arguments: argparse.Namespace) -> int:
 
         check_name(arguments.picture, ".svg", confidential=True)
     job, source, solution = read_publication(
-        arguments.input, arguments.solution, quiet=arguments.quiet
+        arguments.input,
+        arguments.solution,
+        quiet=arguments.quiet,
+        tolerance=tolerance_of(arguments),
     )
     cell = find_cell(source, arguments.cell)
     problem = faced_by(job, source)
