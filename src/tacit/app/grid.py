@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,8 +19,16 @@ from tacit.table.grid import Grid
 
 KINDS = ("published", "sensitive", "secondary", "interval", "changed", "empty", "absent")
 """What may be seen of a cell, each with its sign and its word, never by colour alone."""
+HIDDEN = "hidden"
+"""All kinds of cells that are not published exactly."""
 MAX_WINDOW = 200
 """Rows or columns of a window at most."""
+ROWS_AT_ONCE = 2000
+"""Whoever looks at all rows looks at this many at a time."""
+INDEXES_KEPT = 16
+MAP_ROWS, MAP_COLUMNS = 24, 48
+"""Fields of the map at most."""
+FOUND_AT_MOST = 50
 
 
 @dataclass(frozen=True)
@@ -47,12 +55,14 @@ class Head:
     Attributes:
         place: Its place in the grid, counted from 0.
         code: The code.
+        text: The code with its label.
         level: How deep it lies in its hierarchy.
         has_parts: Whether other codes lie below it.
     """
 
     place: int
     code: str
+    text: str
     level: int
     has_parts: bool
 
@@ -70,6 +80,36 @@ class Window:
     rows: list[tuple[Head, list[Cell]]]
 
 
+@dataclass(frozen=True)
+class Found:
+    """A code that was searched for: on which axis, at which place, with its label."""
+
+    axis: str
+    place: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the map.
+
+    Attributes:
+        row: Its row in the map.
+        column: Its column in the map.
+        top: The first row of the grid that it stands for.
+        left: The first column.
+        cells: How many cells it stands for.
+        hidden: How many of them are not published exactly.
+    """
+
+    row: int
+    column: int
+    top: int
+    left: int
+    cells: int
+    hidden: int
+
+
 class Shown:
     """What the grid shows of every cell: kinds and values as arrays.
 
@@ -81,6 +121,7 @@ class Shown:
     def __init__(self, source: Table | Problem, release: Release | None):
         self.source = source
         self.release = release
+        self._indexed: dict[str, Any] = {}
         self.value: Floats = source.value
         sensitive = source.is_sensitive
         kind = np.zeros(source.cell_count, np.int8)
@@ -100,6 +141,14 @@ class Shown:
         kind[sensitive] = KINDS.index("sensitive")
         self.kind = kind
 
+    def index(self, key: str, make: Callable[[], Any]) -> Any:
+        """Something that takes long to find out about a view, kept with what is shown."""
+        if key not in self._indexed:
+            if len(self._indexed) >= INDEXES_KEPT:
+                self._indexed.pop(next(iter(self._indexed)))
+            self._indexed[key] = make()
+        return self._indexed[key]
+
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many cells there are of each kind."""
@@ -116,6 +165,7 @@ class View:
         columns: The dimension of the columns.
         fixed: The code of every other dimension; by default its total.
         table: Which of linked tables.
+        only: Show rows alone that have a cell of this kind; `hidden` for all kinds but exact ones.
 
     Raises:
         InputError: There is no such dimension, code or table.
@@ -128,8 +178,13 @@ class View:
         columns: str | None = None,
         fixed: Mapping[str, str] | None = None,
         table: int = 0,
+        only: str = "",
     ):
         self.shown = shown
+        if only and only not in (*KINDS, HIDDEN):
+            raise InputError(f"there are no cells of the kind {only}; choose another filter")
+        self.only = only
+        self.table = table
         source = shown.source
         grids = source.grids if isinstance(source, Table) else (_listed(source),)
         if not 0 <= table < len(grids):
@@ -163,9 +218,32 @@ class View:
         return None if self.columns is None else self.grid.dimensions[self.columns]
 
     @property
+    def kept(self) -> Integers | None:
+        """The places of the rows that are shown; None for all."""
+        if not self.only:
+            return None
+        found: Integers = self.shown.index(f"kept {self._key}", self._kept)
+        return found
+
+    @property
+    def _key(self) -> str:
+        return repr((self.table, self.rows, self.columns, self.fixed, self.only))
+
+    def _kept(self) -> Integers:
+        wanted = self.mask(self.only)
+        columns = np.arange(self.column_count)
+        found = []
+        for first in range(0, len(self.row_hierarchy), ROWS_AT_ONCE):
+            rows = np.arange(first, min(first + ROWS_AT_ONCE, len(self.row_hierarchy)))
+            numbers = self.numbers(rows, columns)
+            found.append(rows[(wanted[np.maximum(numbers, 0)] & (numbers >= 0)).any(axis=1)])
+        return np.concatenate(found)
+
+    @property
     def row_count(self) -> int:
         """How many rows there are."""
-        return len(self.row_hierarchy)
+        kept = self.kept
+        return len(self.row_hierarchy) if kept is None else len(kept)
 
     @property
     def column_count(self) -> int:
@@ -184,7 +262,9 @@ class View:
             keys = keys + columns[None, :] * stride[self.columns]
         keys = np.asarray(keys, np.int64)
         place = self.grid.find(keys.ravel())
-        numbers = np.where(place >= 0, self.grid.numbers[np.maximum(place, 0)], -1)
+        numbers = place
+        if self.grid.cells is not None:
+            numbers = np.where(place >= 0, self.grid.cells[np.maximum(place, 0)], -1)
         return numbers.reshape(keys.shape)
 
     def window(self, top: int, left: int, height: int, width: int) -> Window:
@@ -196,7 +276,8 @@ class View:
             height: How many rows at most.
             width: How many columns at most.
         """
-        rows = _range(top, height, self.row_count)
+        places = _range(top, height, self.row_count)
+        rows = places if self.kept is None else self.kept[places]
         columns = _range(left, width, self.column_count)
         numbers = self.numbers(rows, columns)
         heads = _heads(self.column_hierarchy, columns)
@@ -205,7 +286,7 @@ class View:
             [
                 (head, [self.cell(number) for number in line])
                 for head, line in zip(
-                    _heads(self.row_hierarchy, rows), numbers.tolist(), strict=True
+                    _heads(self.row_hierarchy, rows, places), numbers.tolist(), strict=True
                 )
             ],
         )
@@ -224,21 +305,55 @@ class View:
 
     def mask(self, kind: str) -> Booleans:
         """Which cells are of a kind; `hidden` for all that are not published exactly."""
-        if kind == "hidden":
+        if kind == HIDDEN:
             return np.asarray((self.shown.kind > 0) & (self.shown.kind < KINDS.index("empty")))
         return np.asarray(self.shown.kind == KINDS.index(kind))
 
-    def find(self, words: str) -> list[tuple[str, int, str]]:
-        """Codes of rows and columns that contain some text, with their places."""
+    def find(self, words: str) -> list[Found]:
+        """Codes of rows and columns that contain some text, or whose labels do."""
         words = words.strip().casefold()
+        found: list[Found] = []
         if not words:
-            return []
-        found = []
+            return found
+        kept = self.kept
+        at = None if kept is None else {place: row for row, place in enumerate(kept.tolist())}
         for axis, hierarchy in (("row", self.row_hierarchy), ("column", self.column_hierarchy)):
             for place, code in enumerate(hierarchy.codes if hierarchy is not None else ()):
-                if words in code.casefold():
-                    found.append((axis, place, code))
+                assert hierarchy is not None
+                if words in hierarchy.text(code).casefold():
+                    where = at.get(place, -1) if axis == "row" and at is not None else place
+                    if where >= 0:
+                        found.append(Found(axis, where, hierarchy.text(code)))
+                if len(found) >= FOUND_AT_MOST:
+                    return found
         return found
+
+    def map(self) -> list[Field]:
+        """The whole view as a map: for each field, which share of its cells is hidden."""
+        found: list[Field] = self.shown.index(f"map {self._key}", self._map)
+        return found
+
+    def _map(self) -> list[Field]:
+        hidden = self.mask(HIDDEN)
+        height = -(-self.row_count // MAP_ROWS)
+        width = -(-self.column_count // MAP_COLUMNS)
+        columns = np.arange(self.column_count)
+        starts = np.arange(0, self.column_count, width)
+        fields = []
+        for row, first in enumerate(range(0, self.row_count, height)):
+            places = np.arange(first, min(first + height, self.row_count))
+            counts, hits = (np.zeros(len(starts)) for _ in range(2))
+            for part in np.array_split(places, -(-len(places) // ROWS_AT_ONCE)):
+                numbers = self.numbers(part if self.kept is None else self.kept[part], columns)
+                there = numbers >= 0
+                counts += np.add.reduceat(there.sum(axis=0), starts)
+                hit = hidden[np.maximum(numbers, 0)] & there
+                hits += np.add.reduceat(hit.sum(axis=0), starts)
+            fields += [
+                Field(row, column, first, int(starts[column]), int(count), int(hit))
+                for column, (count, hit) in enumerate(zip(counts, hits, strict=True))
+            ]
+        return fields
 
 
 def codes_of(source: Table | Problem, number: int) -> dict[str, str]:
@@ -270,14 +385,20 @@ def _range(first: int, count: int, most: int) -> Integers:
     return np.arange(first, min(most, first + max(1, min(count, MAX_WINDOW))))
 
 
-def _heads(hierarchy: Hierarchy | None, places: Integers) -> list[Head]:
+def _heads(
+    hierarchy: Hierarchy | None, codes: Integers, places: Integers | None = None
+) -> list[Head]:
     if hierarchy is None:
-        return [Head(0, "", 0, False)]
+        return [Head(0, "", "", 0, False)]
     return [
-        Head(
-            place, hierarchy.codes[place], int(hierarchy.level[place]), not hierarchy.is_leaf[place]
+        Head(place, hierarchy.codes[code], hierarchy.text(hierarchy.codes[code]), level, not leaf)
+        for place, code, level, leaf in zip(
+            (codes if places is None else places).tolist(),
+            codes.tolist(),
+            hierarchy.level[codes].tolist(),
+            hierarchy.is_leaf[codes].tolist(),
+            strict=True,
         )
-        for place in places.tolist()
     ]
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.app.grid import Shown
 from tacit.app.worker import COMPARISON, RELEASE, REQUEST
 from tacit.app.workspace import Workspace
 from tacit.errors import InputError
@@ -123,12 +124,18 @@ class Run:
         self.progress = Progress()
         self._process: subprocess.Popen[str] | None = None
         self._kept: Release | None = None
+        self._shown: Shown | None = None
+        self._request: Any = None
         self._lock = threading.Lock()
+        self._explainer: subprocess.Popen[str] | None = None
+        self._explaining = threading.Lock()
 
     @property
     def request(self) -> Any:
         """What was asked for."""
-        return json.loads((self.folder / REQUEST).read_bytes())
+        if self._request is None:
+            self._request = json.loads((self.folder / REQUEST).read_bytes())
+        return self._request
 
     @property
     def is_comparison(self) -> bool:
@@ -138,15 +145,7 @@ class Run:
     def start(self) -> None:
         """Start the process."""
         self._began = time.monotonic()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tacit.app.worker", str(self.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            # Ctrl-C in the terminal is for the application, which ends its workers itself.
-            start_new_session=True,
-        )
+        self._process = _started(self.folder)
         self._watcher = threading.Thread(target=self._watch, args=(self._process,), daemon=True)
         self._watcher.start()
 
@@ -182,7 +181,11 @@ class Run:
             return
 
     def end(self) -> None:
-        """End the process at once, whatever it is doing."""
+        """End its processes at once, whatever they are doing."""
+        if self._explainer is not None:
+            self._explainer.kill()
+            with self._explainer:
+                self._explainer = None
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -203,6 +206,44 @@ class Run:
             return self._kept
 
     @property
+    def shown(self) -> Shown:
+        """What the grid shows of what came out."""
+        release = self.release
+        with self._lock:
+            if self._shown is None:
+                papers = release.papers
+                source = papers.problem if papers.table is None else papers.table
+                self._shown = Shown(source, release)
+            return self._shown
+
+    def prepare_to_explain(self) -> subprocess.Popen[str]:
+        """The process that explains, started where there is none: its first words take seconds."""
+        with self._lock:
+            if self._explainer is None or self._explainer.poll() is not None:
+                self._explainer = _started(self.folder, "explain")
+            return self._explainer
+
+    def why(self, cell: int) -> str:
+        """Why a cell is as it is, in words, found by a process of its own.
+
+        Raises:
+            InputError: It cannot be explained.
+        """
+        with self._explaining:
+            process = self.prepare_to_explain()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(f"{cell}\n")
+                process.stdin.flush()
+                told = json.loads(process.stdout.readline())
+            except (OSError, ValueError):
+                raise InputError("the cell could not be explained; try again") from None
+        if "fault" in told:
+            raise InputError(told["fault"])
+        return str(told["text"])
+
+    @property
     def comparison(self) -> Comparison:
         """What came out of several methods."""
         found: Comparison = self._load(COMPARISON)
@@ -215,6 +256,18 @@ class Run:
                 return pickle.load(stream)
         except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
             raise InputError("what was found is no longer there; protect the table again") from None
+
+
+def _started(folder: Path, *task: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tacit.app.worker", str(folder), *task],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        # Ctrl-C in the terminal is for the application, which ends its workers itself.
+        start_new_session=True,
+    )
 
 
 class Runs:

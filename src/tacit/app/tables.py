@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tacit.app.grid import Shown
 from tacit.io.jj import read_jj
 from tacit.jobs import Job, job_table, judged
 from tacit.jobs.job import JJFile
 from tacit.problem import Problem
 from tacit.table import Table
 
-_MADE_OF = ("data", "dimensions", "recode")
+_MADE_OF = ("data", "dimensions", "tables", "equations", "recode")
+_NOT_JUDGING = ("method", "outputs", "insiders", "coalition")
 
 
 class Tables:
@@ -24,6 +26,8 @@ class Tables:
         self._lock = threading.Lock()
         self._key: str | None = None
         self._kept: Table | Problem | None = None
+        self._judged_key: str | None = None
+        self._judged: Shown | None = None
 
     def table(self, job: Job, draft: Mapping[str, Any]) -> Table | Problem:
         """The table of a job before any rule, or the problem of a JJ file.
@@ -43,8 +47,19 @@ class Tables:
 
     def judged(self, job: Job, draft: Mapping[str, Any]) -> Table | Problem:
         """The table of a job with its sensitive cells."""
+        return self.shown(job, draft).source
+
+    def shown(self, job: Job, draft: Mapping[str, Any]) -> Shown:
+        """What the grid shows of the table before it is protected."""
         table = self.table(job, draft)
-        return table if isinstance(table, Problem) else judged(job, table)
+        judged_by = {name: part for name, part in draft.items() if name not in _NOT_JUDGING}
+        key = json.dumps([_key(job, draft), judged_by], default=str)
+        with self._lock:
+            if self._judged is None or key != self._judged_key:
+                self._judged = None
+                found = table if isinstance(table, Problem) else judged(job, table)
+                self._judged, self._judged_key = Shown(found, None), key
+            return self._judged
 
 
 def _key(job: Job, draft: Mapping[str, Any]) -> str:

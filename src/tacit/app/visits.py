@@ -15,6 +15,7 @@ from starlette.datastructures import FormData, QueryParams
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from tacit.app.grid import Shown
 from tacit.app.runs import Run, Runs
 from tacit.app.tables import Tables
 from tacit.app.texts import LANGUAGE, text, texts
@@ -129,6 +130,11 @@ class Visit:
         """Go on to a screen; so that reloading it sends nothing again."""
         return RedirectResponse(place, status_code=303)
 
+    def back(self) -> Response:
+        """Go back to the screen that the form was on."""
+        name = self.sent("screen")
+        return self.go(name if name in SCREENS and self.workspace.state.draft else "start")
+
     def job(self) -> tuple[Job | None, Fault | None]:
         """The job, or what is wrong with it."""
         if not self.workspace.state.draft:
@@ -155,6 +161,19 @@ class Visit:
             return None, fault
         try:
             return self.desk.tables.judged(job, self.workspace.state.draft), None
+        except TacitError as error:
+            return None, self.fault(error)
+
+    def shown(self) -> tuple[Shown | None, Fault | None]:
+        """What there is to look at: the latest result where it is current, else the table."""
+        run = self.run
+        if run is not None and run.progress.state == "done" and self.is_current:
+            return run.shown, None
+        job, fault = self.job()
+        if job is None:
+            return None, fault or Fault(text("app.no_data"))
+        try:
+            return self.desk.tables.shown(job, self.workspace.state.draft), None
         except TacitError as error:
             return None, self.fault(error)
 
@@ -282,8 +301,7 @@ def answered(handler: Handler, visit: Visit) -> Response:
             return visit.page("wrong_part.html", fault=visit.fault(error))
         if visit.method == "GET":
             return visit.page("wrong.html", 400)
-    name = visit.sent("screen")
-    return visit.go(name if name in (*SCREENS, "start") else "start")
+    return visit.back()
 
 
 @cache

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 REQUEST, RELEASE, COMPARISON = "request.json", "release.pickle", "comparison.pickle"
 SECONDS_BETWEEN_WORDS = 0.1
+SECONDS_TO_EXPLAIN = 1.0
+"""How long to look for something cheaper to suppress in place of a cell."""
 
 
 class Telling(Observer):
@@ -146,13 +148,29 @@ def _compare(job: Any, request: Any, telling: Telling, folder: Path) -> None:
     )
 
 
+def explain(folder: Path) -> int:
+    """Explain cells of what a run has found, one after the other, as their numbers are given."""
+    with open(folder / RELEASE, "rb") as stream:
+        release = pickle.load(stream)
+    for line in sys.stdin:
+        told: dict[str, Any] = {"cell": line.strip()}
+        try:
+            found = release.explain(int(line), seconds=SECONDS_TO_EXPLAIN)
+            told["text"] = found.summary().partition("\n")[2]
+        except TacitError as error:
+            told["fault"] = str(error)
+        sys.stdout.write(json.dumps(told) + "\n")
+        sys.stdout.flush()
+    return 0
+
+
 def _keep(what: Any, path: Path) -> None:
     with replacing(path, confidential=True) as stream:
         pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 if __name__ == "__main__":
-    code = main(Path(sys.argv[1]))
+    code = (explain if sys.argv[2:] == ["explain"] else main)(Path(sys.argv[1]))
     # A solver that does not end must not keep the process alive, nor may the listening thread.
     sys.stdout.flush()
     os._exit(code)

@@ -6,69 +6,70 @@ from typing import Any
 
 from starlette.responses import Response
 
-from tacit.app.grid import KINDS, Shown, View, codes_of, described
+from tacit.app.grid import HIDDEN, KINDS, Shown, View, codes_of, described
 from tacit.app.screens.rules import mark_rule
 from tacit.app.texts import text
 from tacit.app.visits import Handler, Visit
 from tacit.app.workspace import Draft
 from tacit.errors import InputError
-from tacit.problem import Problem
 from tacit.table import Table
 
 WISHES = ("publish", "safe", "sensitive", "secondary")
 
 
-def shown_to(visit: Visit) -> tuple[Shown | None, str]:
-    """What there is to look at: the latest result where it is current, else the table judged."""
-    run = visit.run
-    if run is not None and run.progress.state == "done" and visit.is_current:
-        kept = getattr(run, "shown", None)
-        if kept is None:
-            papers = run.release.papers
-            kept = Shown(papers.problem if papers.table is None else papers.table, run.release)
-            run.shown = kept  # type: ignore[attr-defined]
-        return kept, ""
-    source, fault = visit.judged()
-    if source is None:
-        return None, fault.message if fault else text("app.no_data")
-    return Shown(source, None), ""
+def looked_at(visit: Visit) -> View:
+    """The view that the address asks for.
 
-
-def view_of(visit: Visit, shown: Shown) -> View:
-    """The view that the address asks for."""
+    Raises:
+        InputError: There is nothing to look at, or no such view.
+    """
+    shown, fault = visit.shown()
+    if shown is None:
+        raise InputError(fault.message if fault else text("app.no_data"))
     query = visit.query
-    fixed = {key[6:]: each for key, each in query.items() if key.startswith("fixed.")}
     table = query.get("table", "0")
+    names = [*query]
+    rows, columns = query.get("rows") or None, query.get("columns") or None
+    if "swap" in names:
+        rows, columns = columns, rows
     return View(
         shown,
-        query.get("rows") or None,
-        query.get("columns") or None,
-        fixed,
-        int(table) if table.isdigit() else 0,
+        rows,
+        columns,
+        {name[6:]: query[name] for name in names if name.startswith("fixed.")},
+        int(table) if table.isdigit() and len(table) < 6 else 0,
+        query.get("only", ""),
     )
 
 
 def show(visit: Visit) -> Response:
     """The grid; the page fetches its window."""
-    shown, fault = shown_to(visit)
+    shown, fault = visit.shown()
     if shown is None:
-        return visit.page("look.html", view=None, fault_text=fault)
-    view = view_of(visit, shown)
+        return visit.page("look.html", view=None, fault=fault)
     source = shown.source
-    tables = len(source.grids) if isinstance(source, Table) else 1
+    try:
+        view = looked_at(visit)
+    except InputError as error:
+        # A choice that no longer fits, perhaps of another table.
+        visit.tell(str(error), "wrong")
+        view = View(shown)
     run = visit.run
+    if run is not None and shown.release is not None:
+        run.prepare_to_explain()
     return visit.page(
         "look.html",
         view=view,
         names=[*view.grid.dimensions],
-        tables=tables,
-        table=visit.query.get("table", "0"),
+        tables=[
+            ", ".join(filter(None, (grid.name or " × ".join(grid.dimensions), grid.variable)))
+            for grid in (source.grids if isinstance(source, Table) else ())
+        ],
         counts=shown.counts,
-        kinds=KINDS,
+        filters=[HIDDEN, *(kind for kind in shown.counts if kind != "absent")],
         protected=shown.release is not None,
         outdated=run is not None and run.progress.state == "done" and not visit.is_current,
-        can_mark=isinstance(source, Table),
-        fault_text="",
+        fault=None,
     )
 
 
@@ -79,10 +80,9 @@ def _whole(visit: Visit, name: str, default: int) -> int:
 
 def window(visit: Visit) -> Response:
     """A window of the grid."""
-    shown, fault = shown_to(visit)
-    if shown is None:
-        raise InputError(fault)
-    view = view_of(visit, shown)
+    view = looked_at(visit)
+    if not view.row_count:
+        return visit.page("look_window.html", view=view, window=None)
     return visit.page(
         "look_window.html",
         view=view,
@@ -95,16 +95,24 @@ def window(visit: Visit) -> Response:
     )
 
 
+def search(visit: Visit) -> Response:
+    """Codes that contain what was typed, to jump to."""
+    view = looked_at(visit)
+    words = visit.query.get("words", "")
+    return visit.page("look_found.html", found=view.find(words), words=words)
+
+
+def draw_map(visit: Visit) -> Response:
+    """The whole view as a map, to jump into."""
+    view = looked_at(visit)
+    fields = view.map() if view.row_count else []
+    return visit.page("look_map.html", fields=fields)
+
+
 def cell(visit: Visit) -> Response:
-    """What is known about a cell."""
-    shown, fault = shown_to(visit)
-    if shown is None:
-        raise InputError(fault)
-    number = _whole(visit, "cell", -1)
-    source = shown.source
-    if not 0 <= number < source.cell_count:
-        raise InputError(text("look.no_cell"))
-    release = shown.release
+    """What is known about a cell; why it is so is fetched by the page."""
+    shown, number = _chosen(visit, visit.query.get("cell", ""))
+    source, release = shown.source, shown.release
     published: dict[str, Any] = {}
     if release is not None and release.published.lower is not None:
         assert release.published.upper is not None
@@ -121,21 +129,39 @@ def cell(visit: Visit) -> Response:
         published=published,
         shown_value=None if shown.published is None else float(shown.published[number]),
         protected=release is not None,
-        can_mark=not isinstance(source, Problem),
+        can_mark=isinstance(source, Table) and len(source.variables) == 1,
         wishes=WISHES,
     )
 
 
+def _chosen(visit: Visit, given: str) -> tuple[Shown, int]:
+    """What is shown, and the number of a cell in it."""
+    shown, fault = visit.shown()
+    if shown is None:
+        raise InputError(fault.message if fault else text("app.no_data"))
+    if not given.isdigit() or len(given) > 12 or int(given) >= shown.source.cell_count:
+        raise InputError(text("look.no_cell"))
+    return shown, int(given)
+
+
+def why(visit: Visit) -> Response:
+    """Why a cell is as it is, and what publishing it would take."""
+    shown, number = _chosen(visit, visit.query.get("cell", ""))
+    run = visit.run
+    if shown.release is None or run is None:
+        raise InputError(text("look.not_yet"))
+    return visit.page("look_why.html", told=run.why(number))
+
+
 def mark(visit: Visit) -> Response:
     """Take note of a wish about a cell; perhaps protect again at once."""
-    shown, fault = shown_to(visit)
-    if shown is None or not isinstance(shown.source, Table):
-        raise InputError(fault or text("look.no_marks"))
-    given = visit.sent("cell")
+    shown, number = _chosen(visit, visit.sent("cell"))
     wish = visit.sent("wish")
-    if not given.isdigit() or not int(given) < shown.source.cell_count or wish not in WISHES:
-        raise InputError(text("look.no_cell"))
-    codes = codes_of(shown.source, int(given))
+    if not isinstance(shown.source, Table) or len(shown.source.variables) > 1:
+        raise InputError(text("look.no_marks"))
+    if wish not in WISHES:
+        raise InputError(text("look.no_wish"))
+    codes = codes_of(shown.source, number)
 
     def edit(draft: Draft) -> None:
         put_mark(draft, codes, wish)
@@ -177,6 +203,9 @@ def put_mark(draft: Draft, codes: dict[str, str], wish: str) -> None:
 ROUTES: dict[str, Handler] = {
     "GET look": show,
     "GET look-window": window,
+    "GET look-search": search,
+    "GET look-map": draw_map,
     "GET look-cell": cell,
+    "GET look-why": why,
     "POST look-mark": mark,
 }

@@ -18,9 +18,7 @@ def undo(visit: Visit) -> Response:
     """Take back the last change."""
     done = visit.workspace.undo()
     visit.tell(text("app.undone", done=done) if done else text("app.nothing_to_undo"))
-    place = visit.sent("screen")
-    known = ("data", "table", "rules", "protect", "look", "publish")
-    return visit.go(place if place in known and visit.workspace.state.draft else "start")
+    return visit.back()
 
 
 def try_sample(visit: Visit) -> Response:
@@ -35,7 +33,7 @@ def save(visit: Visit) -> Response:
     """Save the job as a TOML file of the folder."""
     path = visit.workspace.save_job(visit.sent("name").strip())
     visit.tell(text("app.saved", name=path.name))
-    return visit.go(visit.sent("screen") or "publish")
+    return visit.back()
 
 
 def download(visit: Visit) -> Response:

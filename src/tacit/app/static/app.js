@@ -67,6 +67,16 @@ function setUpGrid() {
     grid.scrollLeft += move[1] * COLUMN;
     look();
   });
+  const form = document.getElementById("view");
+  form.addEventListener("change", () => form.requestSubmit());
+  document.getElementById("main").addEventListener("click", (event) => {
+    const jump = event.target.closest("[data-jump-row], [data-jump-column]");
+    if (!jump) return;
+    if (jump.dataset.jumpRow !== undefined) grid.scrollTop = Number(jump.dataset.jumpRow) * ROW;
+    if (jump.dataset.jumpColumn !== undefined) grid.scrollLeft = Number(jump.dataset.jumpColumn) * COLUMN;
+    grid.focus({ preventScroll: true });
+    look();
+  });
   look();
 }
 
