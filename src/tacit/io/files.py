@@ -110,6 +110,31 @@ def replacing(path: str | Path, *, confidential: bool) -> Iterator[IO[bytes]]:
             temporary.unlink()
 
 
+def refuse_unwritable(*outputs: Path | None, inputs: tuple[Path, ...] = ()) -> None:
+    """Refuse outputs that could not be written, before any work is done for them.
+
+    Raises:
+        InputError: A directory is missing, or the output is a directory or one of the inputs.
+    """
+    read = {os.path.realpath(path) for path in inputs}
+    written: set[str] = set()
+    for path in outputs:
+        if path is None:
+            continue
+        target = os.path.realpath(path)
+        if path.is_dir():
+            raise InputError("this is a directory; name a file to write", path=path)
+        if not Path(target).parent.is_dir():
+            raise InputError(
+                "the directory of this output does not exist; create it first", path=path
+            )
+        if target in read:
+            raise InputError("this output would replace an input; name another", path=path)
+        if target in written:
+            raise InputError("this file is named for two outputs; name another", path=path)
+        written.add(target)
+
+
 def write_members(path: str | Path, members: Mapping[str, Any]) -> None:
     """Write a confidential JSON object, one key per line; the file is complete or not there."""
     lines = ",\n ".join(

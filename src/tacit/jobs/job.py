@@ -5,21 +5,21 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from tacit.errors import InputError
-from tacit.io.cells import CELL_SUFFIXES
-from tacit.io.exports import SUFFIXES, Presentation
 from tacit.jobs.hierarchies import Dimension, read_dimension
+from tacit.jobs.outputs import Outputs, read_outputs
 from tacit.jobs.sections import Section
-from tacit.jobs.tables import TABLE, LinkedTables, expanded, has_linked_tables, read_tables
+from tacit.jobs.tables import LinkedTables, has_linked_tables, read_tables
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
+from tacit.options import Options
 from tacit.release.labels import Labels
 from tacit.rules import (
     bounds_from_mapping,
@@ -78,11 +78,9 @@ TABLE_LISTS = (
     "top_contributor",
     "top_holding",
 )
-CONFIDENTIAL = "confidential"
 JOB_SUFFIX = ".toml"
 _BATCH_SUFFIX = ".arb"
 _DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
-_OUTPUT_FILES = ("published", "report", "json", "table", "evidence", "working_report")
 _NOT_FOR_JJ = tuple(key for key in TOP_KEYS if key not in ("data", "method", "outputs"))
 
 
@@ -132,105 +130,6 @@ class MadeTable:
     make: Callable[[Observer | None, Callable[[TabulationReport], object] | None], Table]
     value: str
     files: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOutputs:
-    """What is written of one of several linked tables; see `Outputs`."""
-
-    published: tuple[Path, ...] = ()
-    report: Path | None = None
-    table: Path | None = None
-    working_report: Path | None = None
-
-    @property
-    def files(self) -> list[Path]:
-        """All files."""
-        others = (self.report, self.table, self.working_report)
-        return [*self.published, *(path for path in others if path is not None)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Outputs:
-    """What is written where.
-
-    Attributes:
-        published: The published table, for readers.
-        report: The report for readers.
-        json: The result as the JSON of the contract.
-        table: The true table with statuses, reasons and levels; confidential.
-        evidence: The audit with its evidence; confidential.
-        working_report: The internal report; confidential.
-        presentation: How the published table is written.
-        of_tables: What is written of single ones of linked tables, by their names.
-    """
-
-    published: tuple[Path, ...] = ()
-    report: Path | None = None
-    json: Path | None = None
-    table: Path | None = None
-    evidence: Path | None = None
-    working_report: Path | None = None
-    presentation: Presentation = field(default_factory=Presentation)
-    of_tables: Mapping[str, TableOutputs] = field(default_factory=dict)
-
-    @property
-    def all_published(self) -> tuple[Path, ...]:
-        """The files with published tables, those of single tables among them."""
-        of_tables = [path for each in self.of_tables.values() for path in each.published]
-        return (*self.published, *of_tables)
-
-    @property
-    def files(self) -> list[Path]:
-        """All files."""
-        others = (self.report, self.json, self.table, self.evidence, self.working_report)
-        of_tables = [path for each in self.of_tables.values() for path in each.files]
-        return [*self.published, *of_tables, *(path for path in others if path is not None)]
-
-    def for_tables(self, names: Sequence[str]) -> Outputs:
-        """The same with a file for each of linked tables where a name has `{table}` in it.
-
-        Raises:
-            InputError: There are no linked tables.
-        """
-        patterns = {
-            key: [path for path in given if TABLE in path.name]
-            for key, given in self._by_key().items()
-        }
-        if not any(patterns.values()):
-            return self
-        for key, paths in patterns.items():
-            if not names and paths:
-                raise InputError(
-                    f"{TABLE} stands for the name of each of several linked tables; this job has "
-                    "one table",
-                    key=(key,),
-                )
-        found = dict(self.of_tables)
-        for name in names:
-            changes: dict[str, Any] = {
-                key: expanded(path, [name])[name]
-                for key, paths in patterns.items()
-                for path in paths
-                if key != "published"
-            }
-            more = (expanded(path, [name])[name] for path in patterns["published"])
-            before = found.get(name, TableOutputs())
-            changes["published"] = (*before.published, *more)
-            found[name] = dataclasses.replace(before, **changes)
-        plain = tuple(path for path in self.published if TABLE not in path.name)
-        emptied: dict[str, Any] = {
-            key: None for key, paths in patterns.items() if paths and key != "published"
-        }
-        return dataclasses.replace(self, published=plain, of_tables=found, **emptied)
-
-    def _by_key(self) -> dict[str, tuple[Path, ...]]:
-        """The files that there may be one of for each table."""
-        singles = {key: getattr(self, key) for key in ("report", "table", "working_report")}
-        return {
-            "published": self.published,
-            **{key: () if path is None else (path,) for key, path in singles.items()},
-        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -319,6 +218,21 @@ class Job:
     def table_names(self) -> tuple[str, ...]:
         """The names of its linked tables; none where it has one table."""
         return self.data.names if isinstance(self.data, LinkedTables) else ()
+
+    def with_options(self, options: Mapping[str, Any], method: str | None = None) -> Job:
+        """The job with options of its method, or of another one, in place of its own.
+
+        Raises:
+            InputError: An option is unknown to the method, or cannot be what it is.
+        """
+        name = method or self.method
+        kind = find_method(name).options()
+        # Options of another method mean nothing to this one, except those that all have.
+        common = Options.__dataclass_fields__ if name != self.method else None
+        kept = {k: v for k, v in self.options.items() if common is None or k in common}
+        found = {**kept, **options}
+        kind.from_mapping(found)
+        return self.replace(method=name, options=found)
 
     def refuse_labels_without_codes(self, labels: Labels | None) -> None:
         """Refuse a place for labels where no dimension has any.
@@ -413,7 +327,7 @@ def _job(top: Section, microdata: str | None = None) -> Job:
         top=top,
         **_recodes(top),
         **_judging(top),
-        **_insiders(top),
+        **read_insiders(top),
         **_method(top),
         outputs=_outputs(top, data),
     )
@@ -566,7 +480,7 @@ def _judging(top: Section) -> dict[str, Any]:
     return found
 
 
-def _insiders(top: Section) -> dict[str, Any]:
+def read_insiders(top: Section) -> dict[str, Any]:
     """Which contributors attack, and how many of them together."""
     choice, coalition = top.one_of("insiders", get_args(Choice)), top.get("coalition", int)
     if coalition is not None:
@@ -598,68 +512,10 @@ def _method(top: Section) -> dict[str, Any]:
 
 
 def _outputs(top: Section, data: object) -> Outputs:
+    """What is written where, of each of linked tables as well."""
     linked = data.tables if isinstance(data, LinkedTables) else ()
-    of_tables = {
-        table.name: TableOutputs(published=table.published) for table in linked if table.published
-    }
-    section = top.section("outputs")
-    if section is None:
-        return Outputs(of_tables=of_tables)
-    choices = [item.name for item in dataclasses.fields(Presentation)]
-    section.refuse_unknown([*_OUTPUT_FILES, *choices])
-    published = section.texts("published") or []
-    for name in published:
-        if not name.lower().endswith(SUFFIXES):
-            raise section.fault(
-                f"the name of a published table must end in {', '.join(SUFFIXES)}",
-                "published",
-            )
-    found = Outputs(
-        published=tuple(section.file.parent / name for name in published),
-        report=section.path("report"),
-        json=section.path("json"),
-        table=section.path("table"),
-        evidence=section.path("evidence"),
-        working_report=section.path("working_report"),
-        presentation=_presentation(section),
-        of_tables=of_tables,
-    )
-    reported = found.report is not None or found.working_report is not None
-    try:
-        found.presentation.refuse_unused(*found.all_published, reported=reported)
-    except InputError as error:
-        raise section.blame(error) from None
-    if found.table is not None and not found.table.name.lower().endswith(CELL_SUFFIXES):
-        raise section.fault(f"the name must end in {', '.join(CELL_SUFFIXES)}", "table")
-    if reported:
-        # Slow to import, and needed for reports only.
-        from tacit.report.picture import REPORT_SUFFIX
-
-        for key in ("report", "working_report"):
-            path = getattr(found, key)
-            if path is not None and not path.name.lower().endswith(REPORT_SUFFIX):
-                raise section.fault(f"the name must end in {REPORT_SUFFIX}", key)
-    for key in ("table", "evidence", "working_report"):
-        path = getattr(found, key)
-        if path is not None and CONFIDENTIAL not in path.name.lower():
-            raise section.fault(
-                f"{key!r} holds true values: its name must say so, as in "
-                f"{path.stem}.confidential{path.suffix}",
-                key,
-            )
+    found = read_outputs(top, linked)
     try:
         return found.for_tables([table.name for table in linked])
     except InputError as error:
-        raise section.blame(error) from None
-
-
-def _presentation(section: Section) -> Presentation:
-    marks = section.get("marks", str, dict)
-    texts = ("flags", "layout", "title", "labels")
-    given: dict[str, Any] = {name: section.text(name) for name in texts}
-    try:
-        return Presentation(
-            marks=marks, tell_primary=bool(section.get("tell_primary", bool)), **given
-        )
-    except InputError as error:
-        raise section.blame(error) from None
+        raise (top.section("outputs") or top).blame(error) from None

@@ -16,6 +16,7 @@ from tacit.errors import (
     InputError,
     KeyPath,
     ProblemError,
+    StoppedError,
     TableError,
     TacitError,
     about,
@@ -36,9 +37,8 @@ from tacit.jobs.job import (
     Job,
     MadeTable,
     Microdata,
-    Outputs,
-    TableOutputs,
 )
+from tacit.jobs.outputs import Outputs, TableOutputs
 from tacit.jobs.tables import (
     LinkedTable,
     LinkedTables,
@@ -84,6 +84,8 @@ def job_table(
         else:
             assert isinstance(job.data, CellFile)
             table = _read_table(job.dimensions, job.data)
+    except StoppedError:
+        raise
     except TacitError as error:
         raise _at_its_line(job, error) from None
     recoded = table
@@ -390,6 +392,18 @@ def _cells_of(table: Table, name: str | None) -> dict[str, Any]:
         return frame
     absent = [key for key in table.cell_keys() if key not in grid.dimensions]
     return {key: column[grid.numbers] for key, column in frame.items() if key not in absent}
+
+
+def write_without_release(job: Job, error: NoReleaseError) -> None:
+    """Write the one file that a job has without a release: the JSON, which says why."""
+    if job.outputs.json is not None:
+        write_outcome_json(
+            error.outcome,
+            error.problem,
+            str(job.path),
+            job.outputs.json,
+            verified=error.audit is not None,
+        )
 
 
 def _decided(release: Release) -> Table:

@@ -17,12 +17,12 @@ from tacit.cli.files import (
     as_problem,
     is_job,
     read_publication,
-    refuse_unwritable,
     write_json,
 )
 from tacit.cli.progress import Progress
 from tacit.cli.workers import workers
 from tacit.errors import InputError, ProblemError, TableError
+from tacit.io.files import refuse_unwritable
 from tacit.version import __version__
 
 if TYPE_CHECKING:

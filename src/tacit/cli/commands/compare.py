@@ -17,9 +17,10 @@ from tacit.cli.arguments import (
     tolerance_of,
 )
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, is_job, write_json
 from tacit.cli.progress import Progress
 from tacit.errors import InputError, ProblemError
+from tacit.io.files import refuse_unwritable
 from tacit.methods.registry import METHODS
 from tacit.options import Options
 from tacit.version import __version__

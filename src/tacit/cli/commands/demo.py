@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import number, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import refuse_unwritable
 from tacit.cli.outcomes import summary
 from tacit.cli.published import Excerpt
 from tacit.errors import InputError
+from tacit.io.files import refuse_unwritable
 
 if TYPE_CHECKING:
     from tacit.generators.microdata import Enterprises

@@ -11,10 +11,10 @@ from tacit.cli.files import (
     INPUT_HELP,
     SOLUTION_HELP,
     read_publication,
-    refuse_unwritable,
     write_json,
 )
 from tacit.errors import InputError, ProblemError
+from tacit.io.files import refuse_unwritable
 from tacit.version import __version__
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tacit.cli.arguments import whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import refuse_unwritable
 from tacit.cli.progress import Progress
 from tacit.errors import InputError
+from tacit.io.files import refuse_unwritable
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, is_job, read_problem, refuse_unwritable, write_json
+from tacit.cli.files import INPUT_HELP, is_job, read_problem, write_json
 from tacit.errors import InputError, TacitError
+from tacit.io.files import refuse_unwritable
 from tacit.version import __version__
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
@@ -20,16 +21,18 @@ from tacit.cli.arguments import (
     whole_number,
 )
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, is_job, refuse_unwritable
+from tacit.cli.files import INPUT_HELP, is_job
 from tacit.cli.outcomes import summary
 from tacit.errors import InputError
-from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
+from tacit.io.files import refuse_unwritable
+from tacit.methods.registry import DEFAULT_METHOD, METHODS
 from tacit.methods.suppress.options import Singletons, Subproblem, SuppressOptions
 from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.io.exports import Presentation
     from tacit.jobs import Job
+    from tacit.jobs.plans import Entry
     from tacit.outcome import Outcome
     from tacit.problem import Problem
 
@@ -52,6 +55,9 @@ _OPTIONS = (
     "jobs",
 )
 """Arguments that are options of a method; those not typed are left to the job or the method."""
+_PLANS = ("again", "out_dir", "summary", "state")
+"""Arguments that mean something for several inputs only."""
+_NAME = "{name}"
 _PUBLISHES = {"suppress": "pattern", "adjust": "table", "round": "rounding"}
 """What methods look for, where there is a word for it."""
 _MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)}
@@ -59,7 +65,14 @@ _MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; they take precedence over what a job says."""
-    parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
+    parser.add_argument(
+        "input",
+        type=Path,
+        nargs="+",
+        metavar="INPUT",
+        help=f"{INPUT_HELP}; several of them, a pattern such as 'jobs/*.toml', or the .toml file "
+        "of a plan",
+    )
     parser.add_argument(
         "--method",
         type=one_of("method", tuple(METHODS)),
@@ -133,12 +146,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: {','.join(f'{share:g}' for share in SuppressOptions.radius)})",
     )
     parser.add_argument(
-        "--jobs",
-        type=whole_number(1),
-        metavar="N",
-        help="cores that suppression may use (default: all)",
-    )
-    parser.add_argument(
         "--option",
         action="append",
         default=[],
@@ -193,6 +200,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the internal report: sensitive cells, costs, bounds",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write result and trace as JSON")
+    parser.add_argument(
+        "--jobs",
+        type=whole_number(1),
+        metavar="N",
+        help="cores that suppression may use (default: all); of several inputs, how many run side "
+        "by side, each with one core (default: 1)",
+    )
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="of several inputs: run all of them, also those that have not changed",
+    )
+    parser.add_argument(
+        "--out-dir",
+        type=Path,
+        metavar="DIR",
+        help="of several inputs: a folder for the files that jobs name, with one for each job",
+    )
+    parser.add_argument(
+        "--summary",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="of several inputs: write a summary (.txt, .csv, .html) that may be published; a name "
+        "such as plan.confidential.csv asks for objectives, gaps and messages, too",
+    )
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="FILE.confidential.json",
+        help="of several inputs: the file that remembers what was run (default: "
+        "tacit.state.confidential.json here, or beside the plan)",
+    )
     add_tolerance(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
@@ -200,13 +241,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Protect the table, write the requested files, and print a summary."""
     from tacit.cli.job_runs import JobProgress
-    from tacit.io.solutions import write_outcome_json
-    from tacit.jobs import run_job, write_outputs
+    from tacit.cli.plan_runs import is_several
+    from tacit.jobs import open_job, run_job, write_outputs
+    from tacit.jobs.run import write_without_release
     from tacit.release import NoReleaseError
 
     _check_reports(arguments)
-    job = _job(arguments)
-    path = job.path
+    if is_several(arguments.input):
+        return _run_plan(arguments)
+    for name in _PLANS:
+        if getattr(arguments, name):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(f"{option} is for several inputs or a plan; leave it out")
+    (path,) = arguments.input
+    job = _changed(arguments, open_job(path))
     pattern = _pattern(arguments.out)
     if pattern is not None and job.method != "suppress":
         raise _not_a_pattern(pattern, job.method)
@@ -215,15 +263,12 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         release = run_job(job, listener=listener, tolerance=tolerance_of(arguments))
     except NoReleaseError as error:
-        json = job.outputs.json
-        if json is not None:
-            exposed = error.audit is not None
-            write_outcome_json(error.outcome, error.problem, str(path), json, verified=exposed)
+        write_without_release(job, error)
         _print_summary(path, error.outcome, error.problem)
         if error.audit is not None:
             print(f"tacit: {path}: {error}", file=sys.stderr)
             return ExitCode.EXPOSED
-        unwritten = [file for file in job.outputs.files if file != json]
+        unwritten = [file for file in job.outputs.files if file != job.outputs.json]
         return _without_solution(error.outcome, path, *unwritten, pattern)
     papers = release.papers
     _print_summary(path, papers.outcome, papers.problem)
@@ -265,11 +310,9 @@ def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
         labels=written.labels if arguments.labels is None else arguments.labels,
     )
     job.refuse_labels_without_codes(arguments.labels)
-    if is_job(job.path):
+    if is_job(job.path) or job.outputs.published:
         # A title stands in jobs only, and was looked at when the job was read.
         presentation.refuse_unused(*job.outputs.all_published, reported=True)
-    elif out is not None and _pattern(out) is None:
-        presentation.refuse_unused(out)
     elif presentation != Presentation():
         raise InputError(
             "no published table is written; name a file with --out, or leave out options for it"
@@ -277,12 +320,61 @@ def _presentation(arguments: argparse.Namespace, job: Job) -> Presentation:
     return presentation
 
 
-def _job(arguments: argparse.Namespace) -> Job:
+def _run_plan(arguments: argparse.Namespace) -> int:
+    """Protect many tables."""
+    from tacit.cli.plan_runs import run_shown
+    from tacit.jobs import make_plan
+
+    for name in ("out", "json", "report", "working_report"):
+        file = getattr(arguments, name)
+        if file is not None and _NAME not in file.name:
+            raise InputError(
+                f"this file would be written for every input; put {_NAME} into its name, which "
+                "stands for that of each",
+                path=file,
+            )
+    if _pattern(arguments.out) is not None:
+        raise InputError(
+            "cells by number are written for one input only; write another format, or --json",
+            path=arguments.out,
+        )
+    if arguments.state is not None and _CONFIDENTIAL not in arguments.state.name.lower():
+        raise InputError(
+            "this file holds figures that are not for readers: its name must contain "
+            "'confidential'",
+            path=arguments.state,
+        )
+    typed = {
+        "out_dir": arguments.out_dir,
+        "summary": tuple(arguments.summary),
+        "state": arguments.state,
+    }
+    plan = make_plan(arguments.input, **{name: given for name, given in typed.items() if given})
+    return run_shown(
+        plan.replace(change=partial(_as_typed, arguments)),
+        jobs=arguments.jobs,
+        again=arguments.again,
+        quiet=arguments.quiet,
+        tolerance=tolerance_of(arguments),
+    )
+
+
+def _as_typed(arguments: argparse.Namespace, job: Job, entry: Entry) -> Job:
+    """One of several jobs as it was typed, with its name in the names of files."""
+    own = argparse.Namespace(**vars(arguments))
+    own.jobs = None
+    for name in ("out", "json", "report", "working_report"):
+        file = getattr(arguments, name)
+        if file is not None:
+            named = file.with_name(file.name.replace(_NAME, entry.file_name))
+            setattr(own, name, named)
+    return _changed(own, job)
+
+
+def _changed(arguments: argparse.Namespace, job: Job) -> Job:
     """The job; options on the command line take precedence over it."""
     from tacit.cli.job_runs import with_typed_weights
-    from tacit.jobs import open_job
 
-    job = open_job(arguments.input)
     outputs = job.outputs
     for name in ("json", "report", "working_report"):
         if getattr(arguments, name) is not None:
@@ -292,11 +384,7 @@ def _job(arguments: argparse.Namespace) -> Job:
     outputs = outputs.for_tables(job.table_names)
     job = job.replace(outputs=outputs)
     outputs = replace(outputs, presentation=_presentation(arguments, job))
-    method = arguments.method or job.method
-    options = _options(arguments, job, method)
-    job = job.replace(
-        method=method,
-        options=options,
+    job = _with_options(arguments, job).replace(
         outputs=outputs,
         insiders=arguments.insiders or job.insiders,
         coalition=arguments.coalition or job.coalition,
@@ -304,14 +392,10 @@ def _job(arguments: argparse.Namespace) -> Job:
     return with_typed_weights(job, arguments.weights)
 
 
-def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, Any]:
-    """The options of the method; one that is unknown to it or without effect is refused."""
-    kind = find_method(method).options()
-    # Options of another method mean nothing to this one, except those that all have.
-    common = Options.__dataclass_fields__ if method != job.method else None
-    options = {k: v for k, v in job.options.items() if common is None or k in common}
+def _with_options(arguments: argparse.Namespace, job: Job) -> Job:
+    """The job with typed options; one unknown to the method or without effect is refused."""
     typed = {name: getattr(arguments, name) for name in _OPTIONS}
-    options |= {name: given for name, given in typed.items() if given is not None}
+    options: dict[str, Any] = {name: given for name, given in typed.items() if given is not None}
     named = dict(arguments.option)
     for name in named:
         if typed.get(name) is not None:
@@ -320,17 +404,16 @@ def _options(arguments: argparse.Namespace, job: Job, method: str) -> dict[str, 
         if "weights" in named:
             raise InputError("weights is given by --option and by --weights; leave one out")
         # Options on the command line take precedence over the job.
-        options.pop("weights", None)
-    options |= named
-    kind.from_mapping(options)
-    algorithm = options.get("algorithm", "auto")
+        job = job.replace(options={k: v for k, v in job.options.items() if k != "weights"})
+    job = job.with_options({**options, **named}, arguments.method)
+    algorithm = job.options.get("algorithm", "auto")
     for name, meant_for in _MEANT_FOR.items():
         if typed[name] is not None and algorithm not in meant_for:
             raise InputError(
                 f"--{name} has no effect on algorithm {algorithm}; leave it out, or choose "
                 f"--algorithm {' or '.join(meant_for)}"
             )
-    return options
+    return job
 
 
 def _check_reports(arguments: argparse.Namespace) -> None:

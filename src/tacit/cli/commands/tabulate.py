@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import refuse_unwritable
 from tacit.cli.outcomes import as_lines
 from tacit.cli.progress import Progress
 from tacit.errors import InputError
+from tacit.io.files import refuse_unwritable
 
 if TYPE_CHECKING:
     from tacit.microdata import TabulationReport
