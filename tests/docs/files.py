@@ -74,6 +74,22 @@ def _linked(folder: Path) -> None:
     write_columns(records, folder / "firms.csv")
 
 
+def _jobs(folder: Path) -> None:
+    """Three jobs about the records of docs/jobs.md, one of them with a mistake."""
+    _job(folder)
+    text = (folder / "job.toml").read_text().partition("[outputs]")[0]
+    text = text.replace('"firms.csv"', '"../firms.csv"').replace('"regions', '"../regions')
+    (folder / "jobs").mkdir()
+    for name, changes in {
+        "industry": ("", ""),
+        "region": ("p = 10", "p = 15"),
+        "wrong": ("p = 10", "p = -1"),
+    }.items():
+        outputs = f'[outputs]\npublished = "{name}.csv"\n'
+        (folder / "jobs" / f"{name}.toml").write_text(text.replace(*changes) + outputs)
+    (folder / "plan.toml").write_text(_first_job("plans.md"))
+
+
 def _units(folder: Path) -> None:
     """The local units of the guide, prepared as it says, and its job."""
     units = dict(generate_enterprises(4000, seed=1).records)
@@ -106,6 +122,7 @@ PREPARED: Mapping[str, Callable[[Path], None]] = {
     "adjustment.md": _named_table,
     "jobs.md": _job,
     "linked-tables.md": _linked,
+    "plans.md": _jobs,
     "recoding.md": _job,
     "report.md": _job,
     "rounding.md": _counted_table,

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.cli.main import main
 from tacit.cli.progress import Silence
-from tacit.jobs import read_job
+from tacit.jobs import read_job, read_plan
 
 from .blocks import PAGES, ROOT, TESTED_ELSEWHERE, Block, blocks
 from .files import PREPARED
@@ -64,8 +64,14 @@ def test_doctests_end_before_their_fence(block: Block) -> None:
 
 @pytest.mark.parametrize("block", [block for block in RUN if block.kind == "toml"], ids=str)
 def test_toml_is_a_job(block: Block, tmp_path: Path) -> None:
-    """A file of this text is a job; where it is a part of one, together with the rest."""
+    """A file of this text is a job, perhaps together with the rest of one, or a plan."""
     given = tomllib.loads(block.text)
+    if "jobs" in given:
+        (tmp_path / "jobs").mkdir()
+        (tmp_path / "jobs" / "turnover.toml").write_text("")
+        (tmp_path / "plan.toml").write_text(block.text)
+        assert len(read_plan(tmp_path / "plan.toml").entries) == 1
+        return
     rest = "" if "data" in given else '\n[data]\nmicrodata = "firms.csv"\nvalue = "turnover"\n'
     if "dimensions" not in given:
         rest += "\n".join(f"[dimensions.{name}]" for name in given.get("recode", ["region"]))

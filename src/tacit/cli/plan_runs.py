@@ -125,7 +125,7 @@ class _Lines:
 
     def display(self, name: str) -> Display:
         """A line now and then."""
-        return PlainLines(prefix=f"{name}: ")
+        return _Named(PlainLines(), name)
 
     def ended(self, name: str, told: str, *, of: int) -> None:  # noqa: ARG002 Protocol
         """A line for each."""
@@ -135,6 +135,31 @@ class _Lines:
         """A line."""
         sys.stderr.write(f"{text}\n")
         sys.stderr.flush()
+
+    def close(self) -> None:
+        """Lines stay as they are."""
+
+
+class _Named:
+    """Plain lines about one of several tables."""
+
+    shows_figures = False
+
+    def __init__(self, lines: Display, name: str):
+        self._lines = lines
+        self._name = name
+
+    def start(self, task: str) -> None:
+        """A part of the work begins."""
+        self._lines.start(f"{self._name}: {task}")
+
+    def show(self, text: str, share: float | None) -> None:
+        """How far it is."""
+        self._lines.show(text, share)
+
+    def note(self, text: str) -> None:
+        """A line."""
+        self._lines.note(f"{self._name}: {text}")
 
     def close(self) -> None:
         """Lines stay as they are."""

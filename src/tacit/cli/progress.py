@@ -282,7 +282,6 @@ class PlainLines:
     Args:
         seconds: Between lines at least.
         clock: Tells the time in seconds.
-        prefix: What stands before each line, such as the name of one of several tables.
     """
 
     shows_figures = False
@@ -291,9 +290,7 @@ class PlainLines:
         self,
         seconds: float = SECONDS_BETWEEN_LINES,
         clock: Callable[[], float] = time.monotonic,
-        prefix: str = "",
     ):
-        self._prefix = prefix
         self._seconds = seconds
         self._clock = clock
         self._task = ""
@@ -311,11 +308,11 @@ class PlainLines:
             return
         self._latest = now
         told = f": {text}" if text else ""
-        _write_line(f"{self._prefix}{self._task}, {now - self._began:.0f} s{told}")
+        _write_line(f"{self._task}, {now - self._began:.0f} s{told}")
 
     def note(self, text: str) -> None:
         """Print it at once."""
-        _write_line(f"{self._prefix}{text}")
+        _write_line(text)
 
     def close(self) -> None:
         """Lines stay as they are."""

@@ -150,6 +150,17 @@ def _typed() -> Iterator[Mistake]:
         "seed is given by --option and by its own option; leave one out",
     )
     yield typed(
+        "one file for several inputs",
+        "protect table.jj job.toml --out published.csv",
+        "published.csv: this file would be written for every input; put {name} into its name, "
+        "which stands for that of each",
+    )
+    yield typed(
+        "a pattern that matches nothing",
+        "protect job/*.toml",
+        "no file matches job/*.toml; correct the pattern",
+    )
+    yield typed(
         "options that contradict each other",
         "audit table.jj hidden.txt --save-evidence a.json --check-evidence b.json",
         "--check-evidence: it does not go with --save-evidence: choose one; see tacit audit --help",

@@ -52,6 +52,13 @@ def _jobs() -> Iterator[Mistake]:
         "job.toml:12: rules[0]: there is no rule 'p-procent'; did you mean 'p-percent'?",
     )
     yield job(
+        "labels of codes that do not exist",
+        'file = "regions.csv"',
+        'file = "regions.csv"\nlabels = {N = "North", W = "West"}',
+        "job.toml:8: dimensions.region: there are labels of W, but no such codes; correct them, "
+        'leave them out, or say unknown_labels = "ignore" in the job',
+    )
+    yield job(
         "a query that does more than read",
         'microdata = "firms.csv"',
         'database = "firms.duckdb"\nquery = "SELECT * FROM f; COPY f TO \'f.csv\'"',
