@@ -90,7 +90,7 @@ def test_a_process_ends_with_the_exit_code_of_its_command(files: Files) -> None:
         (["protect", "a.jj", "--seed", "1000000001"], "above the largest seed"),
         (["protect", "a.jj", "--radius", "0.5,x"], "'x' is not a number above 0"),
         (["protect", "a.jj", "--weights", "mine"], "no kind of weights 'mine'"),
-        (["protect", "a.jj", "b.jj"], "'b.jj' is one argument too many"),
+        (["info", "a.jj", "b.jj"], "'b.jj' is one argument too many"),
         (["audit", "a.jj", "b.jj", "--jobs", "0"], "not a whole number of at least 1"),
         (["audit", "a.jj", "b.jj", "--cells", "some"], "neither one of sensitive"),
         (["audit", "a.jj", "b.jj", "--attackers", "me"], "unknown attacker 'me'"),

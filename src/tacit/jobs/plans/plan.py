@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import glob
 import os
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,11 +116,17 @@ class Plan:
 
 
 def is_plan(path: str | Path) -> bool:
-    """Whether a TOML file is a plan: it lists jobs, and has no data of its own."""
+    """Whether a TOML file is a plan: it lists jobs, and has no data of its own.
+
+    A file that cannot be read is none: whoever reads it as a job says what is wrong.
+    """
     path = Path(path)
     if path.suffix.lower() != JOB_SUFFIX:
         return False
-    given = Section.read(path).given
+    try:
+        given = tomllib.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False
     return "jobs" in given and "data" not in given
 
 
@@ -223,7 +230,7 @@ def _entries(files: Sequence[Path]) -> tuple[Entry, ...]:
     if not ordered:
         raise InputError("there are no jobs; name at least one")
     for file in ordered:
-        if len(ordered) > 1 and _is_known_plan(file):
+        if len(ordered) > 1 and is_plan(file):
             raise InputError("this is a plan, which cannot be part of another one", path=file)
     stems = [_stem(file) for file in ordered]
     names = [
@@ -244,14 +251,6 @@ def _entries(files: Sequence[Path]) -> tuple[Entry, ...]:
                 path=entry.path,
             )
     return entries
-
-
-def _is_known_plan(file: Path) -> bool:
-    """Whether a file is a plan; one that cannot be read is left to its turn."""
-    try:
-        return is_plan(file)
-    except InputError:
-        return False
 
 
 def _stem(file: Path) -> str:
