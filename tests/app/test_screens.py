@@ -370,3 +370,40 @@ def test_a_workspace_needs_a_folder(tmp_path: Path) -> None:
     """A path that is no folder is refused."""
     with pytest.raises(InputError, match="not a folder"):
         Workspace(tmp_path / "absent")
+
+
+def test_linked_tables(firms: App) -> None:
+    """Tables that share cells are made here, protected together, and written one by one."""
+    firms.post("table-linked", add="yes")
+    assert len(firms.desk.workspace.state.draft["tables"]) == 2
+    firms.post(
+        "table-linked", dimension__0=["industry"], dimension__1=["region"], name__1="by place"
+    )
+    draft = firms.desk.workspace.state.draft
+    assert draft["tables"] == [
+        {"dimensions": ["industry"]},
+        {"name": "by place", "dimensions": ["region"]},
+    ]
+    trees = firms.get("table-trees")
+    assert "5</b> cells" in trees
+    assert "by place: 3 cells" in trees
+    assert "by place" in firms.get("look")
+    firms.post("protect-start")
+    assert firms.wait() == "done"
+    page = firms.post("publish", output=["csv"], each_table="yes", write="yes")
+    assert "firms-industry-published.csv, firms-by place-published.csv" in page
+    firms.post("table-linked", dimension__0=[], dimension__1=["region"])
+    assert 'class="note wrong"' in firms.get("table")
+    firms.post("table-linked", remove="0", dimension__1=["region"])
+    assert len(firms.desk.workspace.state.draft["tables"]) == 1
+
+
+def test_a_batch_file_reads_nothing_elsewhere(tmp_path: Path) -> None:
+    """A batch file that names a file outside the folder is refused."""
+    (tmp_path / "outside.rda").write_text("x 1 1\n")
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    app = App(folder)
+    batch = '<OPENMICRODATA> "../outside.rda"\n<OPENMETADATA> "../outside.rda"\n'
+    page = app.open("b.arb", batch + '<SPECIFYTABLE> "x"|"<freq>"|""|""\n<READMICRODATA>\n')
+    assert "outside the folder" in page

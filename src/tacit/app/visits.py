@@ -69,14 +69,9 @@ class Fault:
     def screen(self) -> str:
         """The screen where it can be mended."""
         first = self.key[0] if self.key else "data"
-        places = {
-            "dimensions": "table",
-            "recode": "table",
-            "data": "data",
-            "method": "protect",
-            "outputs": "publish",
-        }
-        places |= dict.fromkeys(("insiders", "coalition", "weights"), "protect")
+        places = {"data": "data", "outputs": "publish"}
+        places |= dict.fromkeys(("dimensions", "recode", "tables", "equations"), "table")
+        places |= dict.fromkeys(("method", "insiders", "coalition", "weights"), "protect")
         return places.get(str(first), "rules")
 
 

@@ -20,6 +20,7 @@ from tacit.jobs.sections import Section
 _SOURCES = ("microdata", "table", "jj", "database")
 _KEPT = ("unknown", "missing", "unreadable", "keep_empty")
 _POLICIES = ("refuse", "drop")
+NOTES_SHOWN = 10
 
 
 def show(visit: Visit) -> Response:
@@ -117,11 +118,24 @@ def _open(visit: Visit, name: str) -> Response:
 
 def _translated(visit: Visit, name: str) -> str:
     """A batch file of tau-ARGUS as a job beside it."""
+    from tacit.jobs.argus.listener import ArgusListener
     from tacit.jobs.argus.translate import translate_argus
+
+    told: list[str] = []
+
+    class Notes(ArgusListener):
+        """Keeps what users should know."""
+
+        def note(self, text: str) -> None:
+            told.append(text)
 
     path = visit.workspace.inside(name)
     target = visit.workspace.inside(f"{path.stem}-job.toml")
-    jobs = translate_argus(path, target)
+    jobs = translate_argus(path, target, listener=Notes(), within=visit.workspace.folder)
+    for note in told[:NOTES_SHOWN]:
+        visit.tell(note.replace(f"{visit.workspace.folder}/", ""), "info")
+    if len(jobs) > 1:
+        visit.tell(text("data.several_jobs", count=len(jobs)), "info")
     return str(jobs[0].relative_to(visit.workspace.folder))
 
 
@@ -132,6 +146,10 @@ def drafted(name: str, look: Look, *, table: bool, roles: dict[str, str]) -> Dra
     draft["rules"] = []
     draft["method"] = {"name": "suppress", "time_limit": 60}
     return draft
+
+
+def _listed(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else [given]
 
 
 def _put_roles(
@@ -146,6 +164,9 @@ def _put_roles(
             data.setdefault(role, []).append(column)
         elif role not in ("none", "code"):
             if role in data:
+                if role == "value" and isinstance(before.get("value"), list):
+                    data[role] = [*_listed(data[role]), column]
+                    continue
                 raise InputError(
                     text("data.role_twice", role=text(f"role.{role}"), one=data[role], two=column)
                 )
@@ -156,6 +177,9 @@ def _put_roles(
     codes = [column for column in columns if roles.get(column) == "code"]
     draft["data"] = data
     draft["dimensions"] = {column: known.get(column, {}) for column in codes}
+    for table in draft.get("tables", []):
+        if isinstance(table.get("dimensions"), list):
+            table["dimensions"] = [name for name in table["dimensions"] if name in codes]
     if "recode" in draft:
         kept = {key: part for key, part in draft["recode"].items() if key in codes}
         draft.pop("recode")

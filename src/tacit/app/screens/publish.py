@@ -34,6 +34,8 @@ CONFIDENTIAL = {
 }
 """What can be written, with how the name of each file ends."""
 _KEYS = ("report", *CONFIDENTIAL)
+PER_TABLE = ("table", "working_report")
+"""Confidential files that linked tables may have one of each."""
 PREVIEW_CELLS = 20_000
 
 
@@ -68,7 +70,8 @@ def show(visit: Visit) -> Response:
         outputs=draft.get("outputs", {}),
         chosen=chosen_outputs(draft),
         can_preview=published.cell_count <= PREVIEW_CELLS and bool(published.dimensions),
-        value=job.value_name,
+        linked=len(job.table_names) > 1,
+        each_table="{table}" in str(draft.get("outputs", {})),
     )
 
 
@@ -99,6 +102,8 @@ def choose(visit: Visit) -> Response:
     """Take note of what is to be written and how; write it to the folder if asked."""
     keys = {str(key) for key in visit.form.getlist("output")}
     name = stem(visit)
+    if visit.sent("each_table"):
+        name += "-{table}"
 
     def edit(draft: Draft) -> None:
         before = draft.get("outputs", {})
@@ -109,7 +114,10 @@ def choose(visit: Visit) -> Response:
             outputs["published"] = tables
         if "report" in keys:
             outputs["report"] = f"{name}{PUBLIC['report']}"
-        outputs |= {key: f"{name}{end}" for key, end in CONFIDENTIAL.items() if key in keys}
+        whole = stem(visit)
+        for key, end in CONFIDENTIAL.items():
+            if key in keys:
+                outputs[key] = f"{name if key in PER_TABLE else whole}{end}"
         marked = visit.sent("marks").strip()
         if marked and keys & {"csv", "html", "excel"}:
             kept["marks"] = marked

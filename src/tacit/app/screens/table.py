@@ -28,7 +28,10 @@ def show(visit: Visit) -> Response:
     return visit.page(
         "table.html",
         dimensions={name: {**given, "way": way_of(given)} for name, given in dimensions.items()},
-        recodes=draft.get("recode", {}),
+        tables=draft.get("tables", []),
+        equations=draft.get("equations", []),
+        several_values=isinstance(draft.get("data", {}).get("value"), list),
+        label_files=[file.name for file in visit.workspace.files() if file.kind == "data"],
         ways=WAYS,
         hierarchy_files=[
             file.name
@@ -67,6 +70,14 @@ def _described(table: Table | Problem | None) -> dict[str, Any]:
         "relations": table.relations.shape[0],
         "empty": int(np.count_nonzero(table.status == "empty")),
         "by_levels": by_levels,
+        "linked": [
+            {
+                "name": grid.name or " × ".join(grid.dimensions),
+                "variable": grid.variable,
+                "cells": grid.cell_count,
+            }
+            for grid in (table.grids if len(table.grids) > 1 else ())
+        ],
         "trees": {name: branch(h, 0, [CODES_SHOWN]) for name, h in table.dimensions.items()},
     }
 
@@ -90,9 +101,40 @@ def choose(visit: Visit) -> Response:
         for place, name in enumerate([*draft.get("dimensions", {})]):
             way = visit.sent(f"way.{place}")
             if way in WAYS:
-                draft["dimensions"][name] = _given(visit, place, way, draft["dimensions"][name])
+                labels = visit.sent(f"labels.{place}")
+                given = _given(visit, place, way, draft["dimensions"][name])
+                draft["dimensions"][name] = {**given, "labels": labels} if labels else given
 
     visit.change("hierarchy", edit)
+    return visit.go("table")
+
+
+def choose_tables(visit: Visit) -> Response:
+    """Take note of linked tables: which dimensions each has; add one, or remove one."""
+    add, remove = visit.sent("add"), visit.sent("remove")
+
+    def edit(draft: Draft) -> None:
+        names = [*draft.get("dimensions", {})]
+        tables = []
+        for place, before in enumerate(draft.get("tables", [])):
+            table = {key: part for key, part in before.items() if key not in ("name", "dimensions")}
+            ticked = [str(name) for name in visit.form.getlist(f"dimension.{place}")]
+            name = visit.sent(f"name.{place}").strip()
+            table = {"dimensions": [each for each in names if each in ticked], **table}
+            tables.append({"name": name, **table} if name else table)
+        if remove.isdigit() and int(remove) < len(tables):
+            del tables[int(remove)]
+        if add:
+            tables += [{"dimensions": names}] if tables else [{"dimensions": names}] * 2
+        draft.pop("tables", None)
+        if tables:
+            draft["tables"] = tables
+        equations = [line.strip() for line in visit.sent("equations").splitlines() if line.strip()]
+        draft.pop("equations", None)
+        if equations:
+            draft["equations"] = equations
+
+    visit.change("tables", edit)
     return visit.go("table")
 
 
@@ -244,6 +286,7 @@ ROUTES: dict[str, Handler] = {
     "GET table": show,
     "GET table-trees": trees,
     "POST table": choose,
+    "POST table-linked": choose_tables,
     "POST table-level": cut,
     "POST table-merge": merge,
     "GET table-edit": edit_tree,

@@ -61,12 +61,14 @@ class Folders:
     Attributes:
         home: The folder of the batch file.
         out: The folder for everything that is written.
+        within: The folder that files must not lie outside of; None where they may lie anywhere.
         found: The files that were asked for and found.
     """
 
     def __init__(self, home: Path, out: Path, tell: Tell):
         self.home = home
         self.out = out
+        self.within: Path | None = None
         self.tell = tell
         self.found: set[Path] = set()
         self._told: set[str] = set()
@@ -84,6 +86,12 @@ class Folders:
             InputError: There is no such file.
         """
         found = self._searched(name, path, line, near)
+        if self.within is not None and not found.resolve().is_relative_to(self.within.resolve()):
+            raise InputError(
+                f"{base_name(name)} lies outside the folder that may be read; copy it there",
+                path=path,
+                line=line,
+            )
         self.found.add(found.resolve())
         return found
 

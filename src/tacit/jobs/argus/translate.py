@@ -37,7 +37,11 @@ _OWN = ("value", "shadow")
 
 
 def translate_argus(
-    path: str | Path, target: str | Path, *, listener: ArgusListener | None = None
+    path: str | Path,
+    target: str | Path,
+    *,
+    listener: ArgusListener | None = None,
+    within: Path | None = None,
 ) -> list[Path]:
     """Translate a batch file into jobs, one for each table that it protects.
 
@@ -48,6 +52,7 @@ def translate_argus(
         path: The batch file.
         target: The job to write, a name in `.toml`; of several tables each gets its number.
         listener: Told about what has no counterpart in a job.
+        within: Refuse to read files outside this folder; by default they may lie anywhere.
 
     Returns:
         The jobs.
@@ -61,6 +66,7 @@ def translate_argus(
     if not target.parent.is_dir():
         raise InputError("this is not a folder; create it", path=target.parent)
     with _Translation(read_batch(path), target, listener or ArgusListener()) as session:
+        session.read_within(within)
         session.run()
         return session.write()
 
@@ -98,6 +104,10 @@ class _Translation(Session):
             ]
         self._jobs: list[_Translated] = []
         self._job_of: dict[ArgusTable, _Translated] = {}
+
+    def read_within(self, folder: Path | None) -> None:
+        """Refuse files outside a folder."""
+        self._folders.within = folder
 
     def write(self) -> list[Path]:
         """Write the jobs, once everything is known about them."""
