@@ -177,9 +177,9 @@ def _put_roles(
     codes = [column for column in columns if roles.get(column) == "code"]
     draft["data"] = data
     draft["dimensions"] = {column: known.get(column, {}) for column in codes}
-    for table in draft.get("tables", []):
-        if isinstance(table.get("dimensions"), list):
-            table["dimensions"] = [name for name in table["dimensions"] if name in codes]
+    for linked in draft.get("tables", []):
+        if isinstance(linked.get("dimensions"), list):
+            linked["dimensions"] = [each for each in linked["dimensions"] if each in codes]
     if "recode" in draft:
         kept = {key: part for key, part in draft["recode"].items() if key in codes}
         draft.pop("recode")
