@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from tacit.problem import totals_of
+from tacit.problem import Problem, totals_of
 from tacit.table import Table
 
 
@@ -61,3 +61,32 @@ def test_totals_of_a_table_are_its_totals() -> None:
     table = Table.from_frame(frame, {"region": None, "sex": None})
     total = totals_of(table.relations)
     assert sorted(np.unique(total).tolist()) == [0, 1, 2]
+
+
+def test_relations_are_named_by_what_their_cells_have_in_common() -> None:
+    """Codes tell what is added up where; five parts and the number of others are enough."""
+    codes = [str(number) for number in range(1, 9)]
+    frame = {"size": ["4"] * 8, "region": codes, "value": range(1, 9)}
+    problem = Table.from_frame(frame, {"size": None, "region": None}).problem()
+    names = {problem.name_relation(row) for row in range(problem.relation_count)}
+    assert "size=4: Total = 1 + 2 + 3 + 4 + 5 + 3 more" in names
+    assert "region=3: Total = 4" in names
+    listed = problem.name_relations(np.arange(problem.relation_count))
+    assert listed.endswith(f"and {problem.relation_count - 5} more")
+
+
+def test_relations_of_a_problem_are_named_by_labels_or_numbers() -> None:
+    """Labels without codes stand as they are; without labels there is a number."""
+    plain = Problem(value=[3, 1, 2], relations=[[-1, 1, 1]])
+    assert plain.name_relation(0) == "relation 0"
+    assert plain.replace(labels=["a", "b", "c"]).name_relation(0) == "(a) = (b) + (c)"
+    turned = Problem(value=[3, 1, 2], relations=[[1, -1, -1]], labels=["a", "b", "c"])
+    assert turned.name_relation(0) == "(a) = (b) + (c)"
+
+
+def test_tables_that_do_not_add_up_are_told_worst_first() -> None:
+    """With total, parts and the difference as a share of the total; no value is told."""
+    frame = {"region": ["Total", "N", "S"], "value": [2000, 1100, 1000]}
+    (found,) = Table.from_frame(frame, {"region": None}).problem().violations()
+    assert "region: Total = N + S (differs by 5%)" in found.message
+    assert not any(number in found.message for number in ("2000", "1100", "1000"))

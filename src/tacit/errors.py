@@ -187,6 +187,16 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def percentage(share: float) -> str:
+    """A share in percent with two digits that count.
+
+    >>> percentage(0.0312), percentage(3.2e-7), percentage(1.5)
+    ('3.1%', '3.2e-05%', '150%')
+    """
+    percent = 100 * share
+    return f"{percent:.0f}%" if percent >= 99.5 else f"{percent:.2g}%"
+
+
 def first_few(items: Sequence[object], limit: int = 5) -> str:
     """Name the first few of many things.
 

@@ -20,7 +20,7 @@ from scipy import sparse
 from tacit.arrays import Booleans as Booleans
 from tacit.arrays import Floats as Floats
 from tacit.arrays import Integers as Integers
-from tacit.errors import ProblemError, first_few, unwritable
+from tacit.errors import ProblemError, first_few, percentage, unwritable
 from tacit.insiders import Insiders
 from tacit.tolerances import ADDITIVITY
 
@@ -243,6 +243,30 @@ class Problem:
         names = [self.name_cell(cell) for cell in numbers]
         return first_few([*names, *[""] * (len(cells) - len(names))], limit)
 
+    def name_relation(self, relation: int) -> str:
+        """A relation by labels, as `size=4: Nr = 1 + 2 + 3`, or `relation 7` without labels."""
+        if self.labels is None:
+            return f"relation {relation}"
+        A = self.relations
+        inside = slice(A.indptr[relation], A.indptr[relation + 1])
+        cells, signs = A.indices[inside].tolist(), A.data[inside].tolist()
+        by_codes = getattr(self.labels, "relation", None)
+        if by_codes is not None and not self.rhs[relation]:
+            return str(by_codes(cells, signs))
+        named = [(f"({self.labels[c]})", sign) for c, sign in zip(cells, signs, strict=True)]
+        sides = [[name for name, sign in named if side * sign > 0] for side in (-1, 1)]
+        if len(sides[1]) == 1 and len(sides[0]) > 1:
+            sides.reverse()
+        told = " = ".join(_added(side) for side in sides)
+        return f"{told} with known cells" if self.rhs[relation] else told
+
+    def name_relations(self, relations: Sequence[int] | Integers, limit: int = 5) -> str:
+        """Name the first few of several relations."""
+        names = [self.name_relation(int(relation)) for relation in relations[:limit]]
+        more = len(relations) - len(names)
+        shown = "; ".join(names) if self.labels is not None else ", ".join(names)
+        return f"{shown} and {more} more" if more else shown
+
     def replace(self, **changes: Any) -> Self:
         """The same problem with some arrays changed.
 
@@ -295,15 +319,12 @@ class Problem:
         everyone = np.arange(self.cell_count)
         not_additive = np.flatnonzero(np.abs(self.residual()) > tolerance * self.scale())
         if len(not_additive):
-            off = np.abs(self.residual()) / np.maximum(self.scale(), np.finfo(float).tiny)
             found.append(
                 Violation(
                     "additivity",
                     f"the cells do not add up in {len(not_additive)} relation"
-                    f"{'s' * (len(not_additive) > 1)}: "
-                    f"{first_few([f'relation {r}' for r in not_additive.tolist()])}; the largest "
-                    f"residual is {off.max():.1e} of its relation's terms. Correct the table, or "
-                    "allow for rounding with a larger tolerance",
+                    f"{'s' * (len(not_additive) > 1)}: {self._named_with_shares(not_additive)}. "
+                    "Correct the table, or allow for rounding with a larger tolerance",
                     relations=tuple(not_additive.tolist()),
                 )
             )
@@ -355,6 +376,20 @@ class Problem:
         )
         return found
 
+    def _named_with_shares(self, relations: Integers, limit: int = 5) -> str:
+        """Relations that do not hold, worst first, each with what total and parts differ by."""
+        off, total = np.abs(self.residual())[relations], totals_of(self.relations)[relations]
+        size = np.where(total >= 0, np.abs(self.value[total]), 0.0)
+        size = np.where(size > 0, size, self.scale()[relations])
+        share = off / np.maximum(size, np.finfo(float).tiny)
+        order = np.argsort(-share, kind="stable")[:limit]
+        told = [
+            f"{self.name_relation(int(relations[at]))} (differs by {percentage(share[at])})"
+            for at in order.tolist()
+        ]
+        more = len(relations) - len(told)
+        return "; ".join(told) + (f" and {more} more" if more else "")
+
     def validate(self, tolerance: float = ADDITIVITY_TOLERANCE) -> Self:
         """Return the problem itself, or raise `ProblemError` naming all that is wrong."""
         refuse(self.violations(tolerance))
@@ -402,6 +437,11 @@ class Problem:
         label = component_labels(self.relations)
         order = np.argsort(label, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+
+
+def _added(names: Sequence[str], limit: int = 5) -> str:
+    more = len(names) - limit
+    return (" + ".join(names[:limit]) or "0") + (f" + {more} more" if more > 0 else "")
 
 
 def component_labels(A: sparse.csr_array[Any, Any]) -> Integers:

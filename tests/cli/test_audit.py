@@ -310,7 +310,8 @@ def test_an_audit_faces_the_attackers_of_the_job(
         capsys.readouterr()
         assert _audit(insiders, insiders.parent / solution) == 0
         told = capsys.readouterr().out
-        assert "attackers: external, respondent 5, respondent 6, as the job protects" in told
+        named = "respondent of (industry=A, region=N), respondent of (industry=A, region=S)"
+        assert f"attackers: external, {named}, as the job protects" in told
     rectangle = _rectangle(insiders)
     assert _audit(insiders, rectangle, "--attackers", "external") == 0
     capsys.readouterr()

@@ -280,9 +280,16 @@ def singleton_respondents(problem: Problem) -> list[Attacker]:
     for cell in cells.tolist():
         respondents.setdefault(int(problem.singleton[cell]), []).append(cell)
     return [
-        Attacker(name=f"respondent {number}", known=tuple(own), own=frozenset(own))
+        Attacker(name=_respondent(problem, number, own), known=tuple(own), own=frozenset(own))
         for number, own in respondents.items()
     ]
+
+
+def _respondent(problem: Problem, number: int, own: Sequence[int]) -> str:
+    """A respondent by the last of the cells that it is alone in, which is the finest."""
+    if problem.labels is None:
+        return f"respondent {number}"
+    return f"respondent of ({problem.labels[own[-1]]})"
 
 
 def largest_contributors(contributions: Mapping[int, Sequence[float]]) -> list[Attacker]:

@@ -14,7 +14,6 @@ import numpy as np
 from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker
 from tacit.attack.reach import TOLERANCE
-from tacit.errors import first_few
 from tacit.outcome import Solution, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem, Violation
 
@@ -91,7 +90,7 @@ def faults_of_values(
     outside = np.flatnonzero((x < problem.lower - slack) | (x > problem.upper + slack))
     faults = []
     if len(broken):
-        named = first_few([f"relation {row}" for row in broken.tolist()])
+        named = problem.name_relations(broken)
         faults.append(
             Violation(
                 "additivity",

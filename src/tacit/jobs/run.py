@@ -22,7 +22,7 @@ from tacit.errors import (
     about,
     name_columns,
 )
-from tacit.hierarchy import Hierarchy
+from tacit.hierarchy import Hierarchy, code_text
 from tacit.io.audits import write_audit
 from tacit.io.cells import confidential, read_columns, write_columns
 from tacit.io.exports import write_published
@@ -119,6 +119,7 @@ def _linked(
 ) -> Table:
     """The linked tables of a job as one."""
     made: list[tuple[LinkedTable, Table]] = []
+    occurring = _codes_in_files(data)
     for group in same_source(data.tables):
         records = [table.data for table in group if isinstance(table.data, Microdata)]
         dimensions = group[0].dimensions
@@ -127,7 +128,7 @@ def _linked(
                 tables = _tabulated(job, records, dimensions, observer, report)
             else:
                 files = [table.data for table in group if isinstance(table.data, CellFile)]
-                tables = [_read_table(dimensions, file) for file in files]
+                tables = [_read_table(dimensions, file, occurring) for file in files]
         except TacitError as error:
             raise _at_its_line(job, error, group[0]) from None
         recodes = {name: given for name, given in job.recodes.items() if name in dimensions}
@@ -453,7 +454,27 @@ def _tabulated(
     return [tables[value] for value in values]
 
 
-def _read_table(described: Mapping[str, Dimension], data: CellFile) -> Table:
+def _codes_in_files(data: LinkedTables) -> dict[Dimension, tuple[str, ...]]:
+    """For each dimension the codes that occur in any of the finished tables that have it.
+
+    A table without one of them says that nobody is there.
+    """
+    found: dict[Dimension, dict[str, None]] = {}
+    for table in data.tables:
+        if isinstance(table.data, CellFile):
+            frame = read_columns(table.data.path)
+            for name, dimension in table.dimensions.items():
+                codes = map(code_text, _distinct(frame.get(name, ())))
+                found.setdefault(dimension, {}).update(dict.fromkeys(codes))
+    return {dimension: tuple(codes) for dimension, codes in found.items()}
+
+
+def _read_table(
+    described: Mapping[str, Dimension],
+    data: CellFile,
+    occurring: Mapping[Dimension, tuple[str, ...]] | None = None,
+) -> Table:
+    """A finished table; the codes of linked ones are those that occur in any of them."""
     frame = read_columns(data.path)
     if not any(map(len, frame.values())):
         raise InputError("there are no cells, only the names of columns", path=data.path)
@@ -462,9 +483,14 @@ def _read_table(described: Mapping[str, Dimension], data: CellFile) -> Table:
         raise described[absent[0]].section.fault(
             f"there is no column {absent[0]} in {data.path}; {name_columns(frame)}"
         )
-    dimensions: Mapping[str, Hierarchy | None] = {
-        name: given.resolved(partial(_distinct, frame[name])) for name, given in described.items()
-    }
+    dimensions: dict[str, Hierarchy | None] = {}
+    for name, given in described.items():
+        codes: Iterable[object] = _distinct(frame[name])
+        if occurring is not None:
+            codes = occurring[given]
+        dimensions[name] = given.resolved(partial(list, codes))
+        if occurring is not None and dimensions[name] is None:
+            dimensions[name] = Hierarchy.flat(codes)
     return Table.from_frame(frame, dimensions, **data.columns)
 
 

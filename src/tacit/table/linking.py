@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import TableError, first_few
+from tacit.errors import TableError, first_few, percentage
 from tacit.problem import Booleans, Floats, Integers
 from tacit.table.contributors import linked
 from tacit.table.grid import Grid
@@ -184,10 +184,6 @@ def _refuse_left_out(
             )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.2g}%" if share < 1 else "100%"
-
-
 class _Merge:
     """Columns of several tables, brought together cell by cell."""
 
@@ -267,7 +263,7 @@ class _Merge:
             first = next(t for t, n in self.parts if getattr(t, name) is not None and cell in n)
             titles = (self._title(first), self._title(self.parts[other[cell]][0]))
             between = " and ".join(titles) if titles[0] != titles[1] else f"two tables {titles[0]}"
-            told.append(f"({label}) by {_percent(size[cell])} between {between}")
+            told.append(f"({label}) by {percentage(size[cell])} between {between}")
         more = f" and {len(cells) - len(told)} more" if len(cells) > len(told) else ""
         one = len(cells) == 1
         raise TableError(

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from .commands import mistakes_in_commands
 from .jobs import mistakes_in_jobs
+from .linked import mistakes_in_linked_tables
 from .mistake import FILES, SECRETS, Mistake
 from .tables import mistakes_in_tables
 
@@ -20,6 +21,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "errors.md"
 MISTAKES: Sequence[Mistake] = (
     *mistakes_in_tables(),
     *mistakes_in_jobs(),
+    *mistakes_in_linked_tables(),
     *mistakes_in_commands(),
 )
 

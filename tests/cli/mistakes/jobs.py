@@ -251,7 +251,10 @@ def _cells() -> Iterator[Mistake]:
         "a table that does not add up, in a job",
         "protect cells.toml",
         "note: no cell is sensitive, everything will be published\ntacit: cells.toml: "
-        + NOT_ADDITIVE.format("relation 1, relation 4"),
+        + NOT_ADDITIVE.format(
+            "region=N: Total = large + small (differs by 0.0063%); size=large: Total = N + S "
+            "(differs by 0.0061%)"
+        ),
         files={"cells.csv": CELLS.replace("7351", "7352")},
     )
     for title, content, printed in (

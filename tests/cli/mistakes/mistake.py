@@ -144,6 +144,6 @@ class Mistake:
 
 
 NOT_ADDITIVE = (
-    "the cells do not add up in 2 relations: {}; the largest residual is 3.2e-05 of its relation's "
-    "terms. Correct the table, or allow for rounding with a larger tolerance\n"
+    "the cells do not add up in 2 relations: {}. Correct the table, or allow for rounding with a "
+    "larger tolerance\n"
 )

@@ -140,7 +140,7 @@ def _jj() -> Iterator[Mistake]:
 
 def _tables() -> Iterator[Mistake]:
     about = "Tables that are wrong, and tables that cannot be protected"
-    wrong = NOT_ADDITIVE.format("relation 0, relation 3")
+    wrong = NOT_ADDITIVE.format("relation 0 (differs by 0.0063%); relation 3 (differs by 0.0061%)")
     yield Mistake(
         about,
         "a table that does not add up",

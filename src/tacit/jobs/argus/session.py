@@ -592,10 +592,10 @@ def _refuse_wrong_totals(table: Table) -> None:
     problem = table.problem("none")
     bad = np.abs(problem.residual()) > ADDITIVITY_TOLERANCE * problem.scale()
     if bad.any():
-        totals = np.unique((problem.relations[np.flatnonzero(bad)] < 0).nonzero()[1]).tolist()
         raise InputError(
-            f"totals are not the sums of their parts: {problem.name_cells(totals)}; correct them, "
-            "write <READTABLE> 1 to have them computed, or <READTABLE> 2 to take them as they are"
+            "totals are not the sums of their parts: "
+            f"{problem.name_relations(np.flatnonzero(bad))}; correct them, write <READTABLE> 1 to "
+            "have them computed, or <READTABLE> 2 to take them as they are"
         )
 
 

@@ -278,7 +278,7 @@ def faults(
         is_broken |= np.abs(problem.residual(x) - own) > 0.25
     broken = np.flatnonzero(is_broken)
     if len(broken):
-        found.append(f"relation {broken[0]} does not hold")
+        found.append(f"values do not add up: {problem.name_relations(broken)}")
 
     def report(bad: Booleans, text: str) -> None:
         if bad.any():

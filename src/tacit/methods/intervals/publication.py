@@ -298,8 +298,8 @@ def _reason(model: IntervalsModel, cell: int, levels: str, known: Integers | Non
         )
     if alone:
         return (
-            f"every other cell of relation {alone[0]} is published as it is or cannot vary, so "
-            f"that its {levels} level is out of reach"
+            f"every other cell of {model.problem.name_relation(alone[0])} is published as it is or "
+            f"cannot vary, so that its {levels} level is out of reach"
         )
     knowing = "" if known is None else " and what it knows"
     return (

@@ -20,7 +20,6 @@ from scipy import sparse
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
 from tacit.clock import Clock, TimeUpError
-from tacit.errors import first_few
 from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Case, Result
 from tacit.methods.engine.turns import ROUND_FIRST_AUDIT
@@ -232,7 +231,7 @@ class Lattice:
         fractional[row[A.data != np.round(A.data)]] = True
         odd &= ~fractional
         if odd.any():
-            named = first_few([f"relation {number}" for number in np.flatnonzero(odd).tolist()])
+            named = self.problem.name_relations(np.flatnonzero(odd))
             told.append(
                 f"cells add up to a number that is not a multiple of the base in {named}; take a "
                 "base that divides it"
