@@ -34,6 +34,8 @@ __all__ = [
     "IntervalsOptions",
     "Knowledge",
     "LevelChange",
+    "LevelSuggestion",
+    "LevelSuggestions",
     "LevelsAgainst",
     "Manual",
     "MicrodataError",
@@ -96,6 +98,7 @@ __all__ = [
     "run_argus",
     "sensitive_sums",
     "singleton_respondents",
+    "suggest_levels",
     "suggest_recodes",
     "suppress",
     "tabulate",
@@ -126,6 +129,8 @@ _HOMES = {
     "IntervalsOptions": "tacit.methods.intervals.options",
     "Knowledge": "tacit.attack.knowledge",
     "LevelChange": "tacit.methods.perturbation",
+    "LevelSuggestion": "tacit.methods.recoding.levels",
+    "LevelSuggestions": "tacit.methods.recoding.levels",
     "LevelsAgainst": "tacit.insiders",
     "Manual": "tacit.rules",
     "MicrodataError": "tacit.microdata",
@@ -182,6 +187,7 @@ _HOMES = {
     "run_argus": "tacit.jobs.argus",
     "sensitive_sums": "tacit.rules.sums",
     "singleton_respondents": "tacit.attack.knowledge",
+    "suggest_levels": "tacit.methods.recoding.levels",
     "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
     "tabulate": "tacit.microdata",
@@ -234,6 +240,7 @@ if TYPE_CHECKING:
     from tacit.methods.intervals.options import IntervalsOptions
     from tacit.methods.intervals.run import intervals
     from tacit.methods.perturbation import LevelChange, perturbation
+    from tacit.methods.recoding.levels import LevelSuggestion, LevelSuggestions, suggest_levels
     from tacit.methods.recoding.plan import grouped
     from tacit.methods.recoding.run import recode
     from tacit.methods.recoding.suggest import Suggestion, Suggestions, suggest_recodes

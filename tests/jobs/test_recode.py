@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tacit
 from tacit.cli.main import main
 from tacit.errors import InputError
 from tacit.jobs import job_table, read_job
@@ -79,3 +80,34 @@ def test_a_jj_file_has_no_categories(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["generate", "2d", "--structure", "3-3", "--out", str(path)]) == 0
     assert main(["info", str(path), "--suggest-recodes", "2"]) == 1
     assert "give a job" in capsys.readouterr().err
+
+
+def test_levels_to_leave_out_are_told(
+    folder: Path, changed: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run without a safe publication tells what leaving out levels would do, and so does info."""
+    job = changed(("time_limit = 20", "time_limit = 20\nmax_suppressed = 0"))
+    assert main(["protect", str(job), "--quiet"]) == 2
+    told = capsys.readouterr()
+    line = "level 2 of industry (such as A1): 1 fewer sensitive cells of 1, 9 fewer cells of 18"
+    assert f"  recoding    without {line}\n" in told.out
+    hint = "fewer cells are sensitive without level 2 of industry (such as A1) by [recode] industry"
+    assert hint in told.err
+    assert not (folder / "published.csv").exists()
+    found = folder / "info.json"
+    assert main(["info", str(job), "--suggest", "--quiet", "--json", str(found)]) == 0
+    assert "industry = 1  0 (-1)     9 (-9)" in capsys.readouterr().out
+    (choice, *_) = json.loads(found.read_text())["levels_to_leave_out"]
+    assert (choice["dimension"], choice["level"], choice["sensitive"]) == ("industry", 1, 0)
+    recoded = changed(
+        ('[[rules]]\nrule = "min', '[recode]\nindustry = 1\n\n[[rules]]\nrule = "min')
+    )
+    assert main(["protect", str(recoded), "--quiet"]) == 0
+
+
+def test_a_jj_file_has_no_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Suggestions need hierarchies."""
+    path = tmp_path / "table.jj"
+    tacit.write_jj(tacit.examples.get("003-figure-11").problem, path)
+    assert main(["info", str(path), "--suggest"]) == 1
+    assert "a JJ file has no levels to leave out" in capsys.readouterr().err

@@ -29,7 +29,7 @@ def is_job(path: Path) -> bool:
     return path.suffix.lower() == ".toml"
 
 
-def read_problem(path: Path, *, quiet: bool = False) -> Problem:
+def read_source(path: Path, *, quiet: bool = False) -> Table | Problem:
     """Read an input; the data of a job are tabulated and judged.
 
     Args:
@@ -44,7 +44,7 @@ def read_problem(path: Path, *, quiet: bool = False) -> Problem:
 
     job = open_job(path)
     with Progress.on_stderr(quiet=quiet, stops_gracefully=False) as progress:
-        return as_problem(job_problem(job, observer=progress))
+        return job_problem(job, observer=progress)
 
 
 def read_publication(

@@ -5,10 +5,11 @@ from tacit.release.flags import PublishedStatus
 from tacit.release.pivot import Pivot
 from tacit.release.published import Published
 from tacit.release.release import NoReleaseError, Release, WorkingPapers
-from tacit.release.run import check_insiders, faced, protect
+from tacit.release.run import MOST_HINTS, check_insiders, faced, protect, recoding_hint
 from tacit.release.wording import audit_rows, guarantee, outcome_rows
 
 __all__ = [
+    "MOST_HINTS",
     "Against",
     "NoReleaseError",
     "Pivot",
@@ -22,4 +23,5 @@ __all__ = [
     "guarantee",
     "outcome_rows",
     "protect",
+    "recoding_hint",
 ]

@@ -31,6 +31,7 @@ from tacit.version import __version__
 if TYPE_CHECKING:
     from tacit.explanation import CellChoice, Explainer, Explanation
     from tacit.methods.perturbation import LevelChange
+    from tacit.methods.recoding.levels import LevelSuggestions
 
 
 class NoReleaseError(TacitError):
@@ -40,11 +41,19 @@ class NoReleaseError(TacitError):
         outcome: How the method ended.
         problem: The table as the method saw it.
         audit: The audit that found cells exposed, if it came to that.
+        recodes: Levels of hierarchies that could be left out, and how many sensitive cells would
+            go with them; confidential. None for a problem, which has no hierarchies.
     """
 
     def __init__(
-        self, message: str, outcome: Outcome, problem: Problem, audit: Audit | None = None
+        self,
+        message: str,
+        outcome: Outcome,
+        problem: Problem,
+        audit: Audit | None = None,
+        recodes: LevelSuggestions | None = None,
     ):
+        self.recodes = recodes
         self.outcome = outcome
         self.problem = problem
         self.audit = audit

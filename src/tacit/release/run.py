@@ -18,6 +18,7 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.clock import Clock
 from tacit.errors import InputError
+from tacit.methods.recoding.levels import LevelSuggestions, suggest_levels
 from tacit.methods.registry import DEFAULT_METHOD, find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
@@ -35,6 +36,8 @@ from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
 from tacit.table.insiders import Choice, check_choice
 
+MOST_HINTS = 3
+"""More levels to leave out are not named in a message."""
 LEVELS = ("lower_level", "upper_level", "sliding_level")
 
 
@@ -96,7 +99,9 @@ def protect(
     clock = Clock(time_limit_of(options))
     outcome = search(problem, **options)
     if outcome.solution is None:
-        raise NoReleaseError(_why_none(outcome), outcome, problem)
+        recodes = suggest_levels(table) if isinstance(table, Table) else None
+        why = f"{_why_none(outcome)}{recoding_hint(recodes)}"
+        raise NoReleaseError(why, outcome, problem, recodes=recodes)
     known: list[SensitiveSum] = []
     if isinstance(table, Table):
         if _asks_for_singletons(options) or attackers or isinstance(outcome.solution, Values):
@@ -177,6 +182,17 @@ def _why_none(outcome: Outcome) -> str:
     if outcome.cut_short:
         return f"stopped before any safe outcome was known; allow more time (time_limit){told}"
     return f"ended without a safe outcome{told or '; choose another algorithm'}"
+
+
+def recoding_hint(recodes: LevelSuggestions | None) -> str:
+    """Which levels to leave out, in a line without figures: logs are kept and handed on."""
+    if recodes is None or not len(recodes):
+        return ""
+    named = ", ".join(
+        f"{choice.named} by [recode] {choice.dimension} = {choice.level}"
+        for choice in recodes.choices[:MOST_HINTS]
+    )
+    return f"\n  fewer cells are sensitive without {named}"
 
 
 def _why_unsafe(problem: Problem, found: Audit) -> str:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, is_job, read_problem, write_json
+from tacit.cli.files import INPUT_HELP, as_problem, is_job, read_source, write_json
 from tacit.errors import InputError, TacitError
 from tacit.io.files import refuse_unwritable
 from tacit.version import __version__
 
 if TYPE_CHECKING:
+    from tacit.methods.recoding.levels import LevelSuggestions
     from tacit.methods.recoding.suggest import Suggestions
     from tacit.problem import Problem, Violation
+    from tacit.table import Table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of a job: up to N merges of categories that remove most sensitive cells",
     )
+    parser.add_argument(
+        "--suggest",
+        action="store_true",
+        help="of a job: how many sensitive cells go when whole levels of hierarchies are left out",
+    )
     add_tolerance(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
@@ -37,10 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Describe the input; an input that is wrong ends in an error."""
     path: Path = arguments.input
     refuse_unwritable(arguments.json, inputs=(path,))
-    problem = read_problem(path, quiet=arguments.quiet)
+    source = read_source(path, quiet=arguments.quiet)
+    problem = as_problem(source)
     violations = problem.violations(tolerance_of(arguments))
     facts = describe(problem)
     print("\n".join([str(path), *_lines(facts, violations)]))
+    if arguments.suggest:
+        levels = _levels(source, path)
+        facts["levels_to_leave_out"] = [dataclasses.asdict(choice) for choice in levels]
+        print("\n".join(f"  {line}" for line in str(levels).splitlines()))
     recodes = None if arguments.suggest_recodes is None else _suggested(arguments)
     if recodes is not None:
         facts["recodes"] = [dataclasses.asdict(step) for step in recodes]
@@ -61,6 +73,16 @@ def run(arguments: argparse.Namespace) -> int:
         messages = [violation.message for violation in violations]
         raise InputError("\n  ".join(["this table is wrong", *messages]), path=path)
     return ExitCode.DONE
+
+
+def _levels(source: Table | Problem, path: Path) -> LevelSuggestions:
+    """Levels that can be left out."""
+    from tacit.methods.recoding.levels import suggest_levels
+    from tacit.problem import Problem
+
+    if isinstance(source, Problem):
+        raise InputError("a JJ file has no levels to leave out; give a job", path=path)
+    return suggest_levels(source)
 
 
 def _suggested(arguments: argparse.Namespace) -> Suggestions:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.jobs.plans import Entry
     from tacit.outcome import Outcome
     from tacit.problem import Problem
+    from tacit.release import NoReleaseError
 
 _FLAGS = ("status", "sdmx", "none")
 _LABELS = ("beside", "together", "instead", "none")
@@ -244,7 +245,7 @@ def run(arguments: argparse.Namespace) -> int:
     from tacit.cli.plan_runs import is_several
     from tacit.jobs import open_job, run_job, write_outputs
     from tacit.jobs.run import write_without_release
-    from tacit.release import NoReleaseError
+    from tacit.release import MOST_HINTS, NoReleaseError
 
     _check_reports(arguments)
     if is_several(arguments.input):
@@ -268,8 +269,10 @@ def run(arguments: argparse.Namespace) -> int:
         if error.audit is not None:
             print(f"tacit: {path}: {error}", file=sys.stderr)
             return ExitCode.EXPOSED
+        for choice in error.recodes.choices[:MOST_HINTS] if error.recodes is not None else ():
+            print(f"  recoding    without {choice}")
         unwritten = [file for file in job.outputs.files if file != job.outputs.json]
-        return _without_solution(error.outcome, path, *unwritten, pattern)
+        return _without_solution(error, path, *unwritten, pattern)
     papers = release.papers
     _print_summary(path, papers.outcome, papers.problem)
     if papers.sums:
@@ -434,16 +437,20 @@ def _print_summary(path: Path, outcome: Outcome, problem: Problem) -> None:
     print("\n".join(f"  {line}" for line in summary(outcome, problem)))
 
 
-def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> int:
+def _without_solution(error: NoReleaseError, path: Path, *outputs: Path | None) -> int:
     from tacit.outcome import Status
+    from tacit.release import recoding_hint
 
+    outcome, hint = error.outcome, recoding_hint(error.recodes)
     named = [str(output) for output in outputs if output is not None]
     unwritten = f"; {', '.join(named)} {'was' if len(named) == 1 else 'were'} not written"
     unwritten = unwritten if named else ""
     what = _PUBLISHES.get(outcome.method, "publication")
     if outcome.status is Status.INFEASIBLE:
         reason = outcome.message.replace("\n", "\n  ")
-        print(f"tacit: {path}: no safe {what} exists{unwritten}:\n  {reason}", file=sys.stderr)
+        print(
+            f"tacit: {path}: no safe {what} exists{unwritten}:\n  {reason}{hint}", file=sys.stderr
+        )
         return ExitCode.NO_SAFE_OUTCOME
     told = f"\n  {outcome.message}" if outcome.message else ""
     if outcome.cut_short:
@@ -452,7 +459,7 @@ def _without_solution(outcome: Outcome, path: Path, *outputs: Path | None) -> in
     else:
         ended = f"ended without a safe {what}{unwritten}"
         ended += "" if told else "; choose another algorithm"
-    print(f"tacit: {path}: {ended}{told}", file=sys.stderr)
+    print(f"tacit: {path}: {ended}{told}{hint}", file=sys.stderr)
     return ExitCode.STOPPED
 
 
