@@ -176,6 +176,7 @@ class Guard:
         # Not a redirection: browsers withhold a strict cookie in one that began elsewhere.
         answer = HTMLResponse(
             '<!doctype html><html lang="en"><meta charset="utf-8"><title>tacit</title>'
+            '<link rel="icon" href="static/icon.svg">'
             '<meta http-equiv="refresh" content="0;url=start">'
             '<p><a href="start">Continue</a></p></html>'
         )
