@@ -20,11 +20,15 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.exposure import Exposure
 from tacit.attack.knowledge import Attacker
 from tacit.attack.shrink import Structure
+from tacit.attack.sweep import Attack
 from tacit.clock import Clock, check_time
 from tacit.errors import SolverError
+from tacit.explanation.nearby import around
+from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
+from tacit.outcome import Suppression
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.scaled_mip import ScaledMip
 from tacit.tolerances import ROUNDING_NOISE
@@ -92,7 +96,7 @@ def replacement(
     def audited(pattern: Booleans) -> Audit:
         return audit(
             table,
-            pattern,
+            around(table, Suppression(pattern), table.sensitive),
             cells="sensitive",
             exact=False,
             attackers=attackers,
@@ -102,7 +106,7 @@ def replacement(
 
     patience = Clock(_PATIENCE * seconds)
     options = SuppressOptions(time_limit=patience.limit)
-    search = Search(table, options, attackers, None, patience, structure)
+    search = _NearbySearch(table, options, attackers, None, patience, structure)
     found = _Repair(search, start, problem.weight)
     # Something that does is worth more time than a proof that nothing cheaper does.
     with patience, suppress(SolverError):
@@ -112,7 +116,7 @@ def replacement(
         if most.exposures:
             return Replacement(False, against=most.exposures, relations=_showing(most))
         return Replacement(True if most.safe else None)
-    with Clock(seconds), suppress(SolverError):
+    with Clock(max(seconds - patience.seconds, seconds / 4)), suppress(SolverError):
         found.prove()
     if not audited(start | found.added).safe:
         return Replacement(None, at_least=found.bound)
@@ -133,6 +137,16 @@ def _showing(found: Audit) -> tuple[int, ...]:
         size += np.asarray(abs(each.multipliers[about]).sum(axis=0)).ravel()
     rows = np.flatnonzero(size)
     return tuple(rows[np.argsort(-size[rows], kind="stable")].tolist())
+
+
+class _NearbySearch(Search):
+    """A search in which attacks leave alone what has nothing to do with sensitive cells."""
+
+    def attack(self, state: AttackerState, hidden: Booleans) -> Attack:
+        """What the attacker can do with a pattern, as far as sensitive cells are concerned."""
+        near = around(self.problem, Suppression(hidden), self.problem.sensitive)
+        assert isinstance(near, Suppression)
+        return super().attack(state, near.suppressed)
 
 
 class _Repair:

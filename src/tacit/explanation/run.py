@@ -25,6 +25,7 @@ from tacit.attack.sweep import Attack
 from tacit.clock import Clock
 from tacit.explanation.cells import CellChoice, find_cell
 from tacit.explanation.circuits import Circuit, arranged, circuit_through, circuits_of
+from tacit.explanation.nearby import around, components, restricted
 from tacit.explanation.publishing import replacement
 from tacit.explanation.result import CellRole, Explanation, Partner, Protected, Publishing
 from tacit.explanation.words import Names, rules_in_words
@@ -35,7 +36,6 @@ from tacit.problem import (
     Floats,
     Integers,
     Problem,
-    component_labels,
 )
 from tacit.release.run import faced, is_about
 from tacit.rules.sums import newly_sensitive_sums
@@ -158,10 +158,7 @@ class Explainer:
     @cached_property
     def _component(self) -> Integers:
         """The component of each cell among those that can move; -1 for cells that cannot."""
-        movable = np.flatnonzero((self._knowledge.up > 0) | (self._knowledge.down > 0))
-        label = np.full(self.problem.cell_count, -1, np.int64)
-        label[movable] = component_labels(sparse.csr_array(self.problem.relations[:, movable]))
-        return label
+        return components(self.problem, self._knowledge)
 
     def explain(self, cell: CellChoice, *, seconds: float = _SECONDS) -> Explanation:
         """Explain one cell.
@@ -251,7 +248,11 @@ class Explainer:
         solution = self.solution if self.hidden[cell] else self._with(cell, hidden=True)
         nothing = restricted(self.problem, np.zeros(0, np.int64)).with_insiders(None)
         found = audit(
-            nothing, solution, cells=[cell], structure=self._structure, tolerance=None
+            nothing,
+            around(self.problem, solution, np.array([cell])),
+            cells=[cell],
+            structure=self._structure,
+            tolerance=None,
         ).findings[0]
         low, high = float(found.lower[0]), float(found.upper[0])
         size = np.asarray(abs(found.evidence.multipliers).sum(axis=0)).ravel()
@@ -284,8 +285,9 @@ class Explainer:
         now = self._audit_around(cell)
         # What shows a cell safe without moving this one shows it safe without it, too.
         relying = _relying(now, cell)
-        open_ones = [*(each.cell for each in now.exposures), *now.unchecked]
-        related = np.setdiff1d(np.union1d(relying, np.array(open_ones, np.int64)), [cell])
+        open_ones = np.array([*(each.cell for each in now.exposures), *now.unchecked], np.int64)
+        open_ones = open_ones[self._component[open_ones] == self._component[cell]]
+        related = np.setdiff1d(np.union1d(relying, open_ones), [cell])
         part = restricted(self.problem, related)
         pinned = self._with(cell, hidden=False)
         then = self._audited(part, pinned, _deviations(now))
@@ -349,7 +351,7 @@ class Explainer:
     ) -> Audit:
         return audit(
             part,
-            solution,
+            around(part, solution, part.sensitive),
             cells="sensitive",
             exact=False,
             attackers=self._attackers,
@@ -515,23 +517,6 @@ class Explainer:
         if is_sensitive:
             told["publishing"] = Publishing(False, reason="it is sensitive itself")
         return told
-
-
-def restricted(problem: Problem, cells: Integers) -> Problem:
-    """The same table with some of its sensitive cells; the others count as any cell."""
-    chosen = np.isin(problem.sensitive, cells)
-    insiders = problem.insiders
-    if insiders is not None:
-        place = np.where(chosen, np.cumsum(chosen) - 1, -1)
-        everyone = np.arange(problem.cell_count)
-        insiders = insiders.renumbered(everyone, place, int(chosen.sum()))
-    return problem.replace(
-        sensitive=problem.sensitive[chosen],
-        lower_level=problem.lower_level[chosen],
-        upper_level=problem.upper_level[chosen],
-        sliding_level=problem.sliding_level[chosen],
-        insiders=insiders,
-    )
 
 
 def _key(exposure: Exposure) -> tuple[Any, ...]:
