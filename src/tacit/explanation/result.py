@@ -89,6 +89,7 @@ class Publishing:
         relations: Relations that show it.
         sums: Sums that everybody would know then, though rules find them sensitive.
         widens: For published intervals, cells with the ends that they would need.
+        values: For changed values, other cells with the values that they would get.
         exact: Whether no other way costs less.
     """
 
@@ -102,6 +103,7 @@ class Publishing:
     relations: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
     widens: tuple[tuple[int, float, float], ...] = ()
+    values: tuple[tuple[int, float], ...] = ()
     exact: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -118,8 +120,11 @@ class Publishing:
             members["sums"] = list(self.sums)
         if self.widens:
             members["widens"] = [[c, _number(low), _number(high)] for c, low, high in self.widens]
-        if self.possible is False:
+        if self.values:
+            members["values"] = [[cell, value] for cell, value in self.values]
+        if self.reason:
             members["reason"] = self.reason
+        if self.possible is False:
             members["against"] = [each.to_json() for each in self.against]
             members["relations"] = list(self.relations)
         return members
@@ -323,7 +328,7 @@ class _Telling:
 
     def _about_protection(self) -> list[str]:
         told = self._told
-        if told.change is not None or told.status == "published":
+        if told.interval is None or told.status == "published":
             return []
         lines = []
         if told.protects:
@@ -349,7 +354,7 @@ class _Telling:
 
     def _about_pins(self) -> list[str]:
         told = self._told
-        if told.status != "published" or told.change is not None:
+        if told.status != "published" or told.interval is None:
             return []
         if not told.pins:
             return ["it stands in no relation with a cell that is not published"]
@@ -373,7 +378,7 @@ class _Telling:
         roles = {first.cell: "protected", told.cell: "this cell"}
         with_others = f", together with {self._names.cells(others)}" if others else ""
         how = "if + rise and - fall together, nothing that is published changes"
-        if told.change is not None:
+        if told.interval is None:
             how = "+ was raised, - was lowered"
         return [
             f"circuit with {first.name}{with_others}: {how}",
@@ -401,10 +406,15 @@ class _Telling:
         change = "" if found.change is None else f"; the loss changes by {found.change:+.6g}"
         if found.widens:
             cells = [cell for cell, _, _ in found.widens]
-            label = _cost_label(found)
             return [
                 f"publishing it: possible with wider intervals of {self._names.cells(cells)}, "
-                f"which cost {found.cost:.6g} more{label}{change}"
+                f"which cost {found.cost:.6g} more{_cost_label(found)}{change}"
+            ]
+        if found.values:
+            cells = [cell for cell, _ in found.values]
+            return [
+                f"publishing it: possible with other values of {self._names.cells(cells)}; the "
+                f"deviations then cost {found.cost:+.6g} (something cheaper may exist)"
             ]
         if not found.suppresses_instead:
             return [f"publishing it: possible, and nothing else is needed{change}"]
@@ -435,6 +445,8 @@ def _levels_left(cells: Sequence[Protected], whom: str) -> list[str]:
 def _cost_label(found: Publishing) -> str:
     if found.exact:
         return " (the least possible)"
+    if found.at_least <= 0:
+        return " (something cheaper may exist)"
     return f" (something cheaper may exist, but nothing below {found.at_least:.6g})"
 
 

@@ -27,6 +27,7 @@ from tacit.explanation.cells import CellChoice, find_cell
 from tacit.explanation.circuits import Circuit, arranged, circuit_through, circuits_of
 from tacit.explanation.nearby import around, components, restricted
 from tacit.explanation.publishing import replacement
+from tacit.explanation.rebalancing import balanced_anew, widened
 from tacit.explanation.result import CellRole, Explanation, Partner, Protected, Publishing
 from tacit.explanation.words import Names, rules_in_words
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
@@ -46,6 +47,8 @@ _CIRCUITS = 6
 """Circuits are looked for of so many protected cells, those first that would be left with least."""
 _RELATIONS = 50
 """So many of the relations that determine a cell are named."""
+_PATIENCE = 5.0
+"""How many times as long wider intervals may take."""
 _SECONDS = 1.0
 """How long to look for something cheaper that could be suppressed instead."""
 
@@ -205,6 +208,8 @@ class Explainer:
     def _shown(self, cell: int) -> str:
         """How readers see a cell."""
         solution = self.solution
+        if isinstance(solution, Values) and solution.radius is not None:
+            return "published with a rounded value"
         if isinstance(solution, Values):
             same = solution.value[cell] == self.problem.value[cell]
             return "published with its true value" if same else "published with a changed value"
@@ -459,11 +464,11 @@ class Explainer:
         if is_sensitive:
             return Publishing(False, reason="it is sensitive itself")
         exposed = [*(each.cell for each in then.exposures), *then.unchecked]
-        own = float(self._weight[cell])
-        if not isinstance(self.solution, Suppression):
-            return Publishing(None, reason="not looked at for this method")
         part = restricted(self.problem, np.unique(np.array(exposed, np.int64)))
         part = part.replace(weight=self._weight)
+        if not isinstance(self.solution, Suppression):
+            return self._wider(cell, part, seconds)
+        own = float(self._weight[cell])
         found = replacement(
             part, self.hidden, cell, self._attackers, self._structure, seconds=seconds
         )
@@ -486,6 +491,45 @@ class Explainer:
             exact=found.exact,
             sums=self._sums(Suppression(pattern)) if found.possible else (),
         )
+
+    def _wider(self, cell: int, part: Problem, seconds: float) -> Publishing:
+        """What publishing takes where others are intervals, or rounded."""
+        pinned = self._with(cell, hidden=False)
+        assert isinstance(pinned, Intervals)
+        if not isinstance(self.solution, Intervals):
+            if not len(part.sensitive):
+                return Publishing(True, cost=0.0, exact=True)
+            return Publishing(
+                None, reason="it would expose the cells above, unless others are rounded further"
+            )
+        width = float(self.solution.upper[cell] - self.solution.lower[cell])
+        before = float(self._weight[cell]) * width if math.isfinite(width) else 0.0
+        if not len(part.sensitive):
+            return Publishing(True, cost=0.0, change=-before, exact=True)
+        found = widened(
+            part,
+            pinned,
+            cell,
+            self._attackers,
+            self._structure,
+            self._level,
+            seconds=_PATIENCE * seconds,
+        )
+        if found is None:
+            return Publishing(None)
+        if not isinstance(found, Intervals):
+            return Publishing(
+                False,
+                against=tuple(self._protected(each) for each in found),
+                reason="no wider intervals protect these cells",
+            )
+        more = (found.upper - pinned.upper) + (pinned.lower - found.lower)
+        wider = np.flatnonzero(more > 0)
+        cost = float((self._weight * np.where(more > 0, more, 0.0)).sum())
+        ends = zip(
+            wider.tolist(), found.lower[wider].tolist(), found.upper[wider].tolist(), strict=True
+        )
+        return Publishing(True, cost=cost, change=cost - before, widens=tuple(ends))
 
     def _why_impossible(self, relations: Sequence[int], cell: int) -> str:
         """Why nothing can take the place of a cell, given relations that show it."""
@@ -516,7 +560,25 @@ class Explainer:
         told: dict[str, Any] = {"balances": tuple(partners.values())}
         if is_sensitive:
             told["publishing"] = Publishing(False, reason="it is sensitive itself")
+        elif x[cell]:
+            told["publishing"] = self._balanced(cell, self.solution, x)
         return told
+
+    def _balanced(self, cell: int, solution: Values, x: Floats) -> Publishing:
+        """What it takes to publish a cell with its true value where others are changed."""
+        found = balanced_anew(self.problem, solution, cell, self._weight)
+        if found is None:
+            return Publishing(
+                None,
+                reason="not while every sensitive cell stays on its side of the true value; "
+                "protect again with the cell marked as one to publish",
+            )
+        new = found.value - self.problem.value
+        cost = float((self._weight * (np.abs(new) - np.abs(x))).sum())
+        others = np.flatnonzero(found.value != solution.value)
+        others = others[others != cell]
+        values = zip(others.tolist(), found.value[others].tolist(), strict=True)
+        return Publishing(True, cost=cost, change=cost, values=tuple(values))
 
 
 def _key(exposure: Exposure) -> tuple[Any, ...]:

@@ -14,6 +14,8 @@ from tacit.problem import Integers, Problem, totals_of
 from tacit.table import Table, Verdict
 from tacit.table.judging import GIVEN
 
+_SHORT = 32
+"""Letters that the name of a row may have."""
 _MOST_PARTS = 8
 """Longer sums are cut off."""
 
@@ -156,7 +158,12 @@ class Names:
             for column in A.indices[A.indptr[row] : A.indptr[row + 1]].tolist()
         )
         names = tuple(self.cell(cell).strip("()") for cell in circuit.cells)
-        return Sketch("", tuple(f"relation {row}" for row in rows), names, entries)
+        return Sketch("", tuple(self._short(row) for row in rows), names, entries)
+
+    def _short(self, relation: int) -> str:
+        """A relation in a few words."""
+        text, total = self.relation(relation), int(self._totals[relation])
+        return text if len(text) <= _SHORT or total < 0 else f"parts of {self.cell(total)}"
 
 
 def _sum(texts: Sequence[str]) -> str:
@@ -164,6 +171,16 @@ def _sum(texts: Sequence[str]) -> str:
         return " + ".join(texts)
     shown = _MOST_PARTS - 2
     return f"{' + '.join(texts[:shown])} + {len(texts) - shown} more"
+
+
+def moved(change: float, minus: str = "-") -> str:
+    """How a cell moves: a sign, and by how much if that is not as far as the protected one.
+
+    >>> moved(1.0), moved(-2.0), moved(-0.5, "−")
+    ('+', '-2', '−0.5')
+    """
+    size = f"{abs(change):.3g}"
+    return ("+" if change > 0 else minus) + ("" if size == "1" else size)
 
 
 def drawn(sketch: Sketch, roles: dict[int, str]) -> list[str]:
@@ -175,10 +192,8 @@ def drawn(sketch: Sketch, roles: dict[int, str]) -> list[str]:
     """
     grid = [["" for _ in sketch.columns] for _ in sketch.rows]
     for row, column, cell, change in sketch.entries:
-        sign = "+" if change > 0 else "-"
-        size = "" if abs(abs(change) - 1) < 5e-3 else f"{abs(change):.3g}"
         role = f" {roles[cell]}" if cell in roles else ""
-        grid[row][column] = f"{sign}{size}{role}"
+        grid[row][column] = moved(change) + role
     widths = [
         max(len(name), *(len(line[place]) for line in grid))
         for place, name in enumerate(sketch.columns)

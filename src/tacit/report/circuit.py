@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from tacit.errors import InputError
 from tacit.explanation import Explanation
-from tacit.explanation.words import Sketch
+from tacit.explanation.words import Sketch, moved
 from tacit.report.marks import SECONDARY, SENSITIVE, patterns
 from tacit.report.picture import Numbers, Picture
 from tacit.report.svg import Drawing, element, number, shortened, text_width
 
 _ROW, _COLUMN, _HEAD, _LEGEND = 46.0, 104.0, 34.0, 34.0
+_BOX = 88.0
 _MOST_LETTERS = 24
 _NAME = "circuit"
 
@@ -36,39 +37,26 @@ def circuit_picture(told: Explanation, which: int = 0) -> Picture:
     sensitive = told.names.problem.is_sensitive
     drawing, places = _grid(sketch)
     drawing.add(patterns(_NAME, (SECONDARY,)))
-    drawing.path(_ring([places[cell] for cell in circuit.cells]), "t-axis")
+    if len(places) == len(sketch.entries):
+        drawing.path(_ring([places[cell] for cell in circuit.cells]), "t-axis")
+    roles = {partner.cell: " protected", told.cell: " this cell"}
     for row, column, cell, change in sketch.entries:
         x, y = _middle(drawing_left(sketch), row, column, sketch)
         mark = SENSITIVE if sensitive[cell] else SECONDARY
-        text = ("+" if change > 0 else "−") + ("" if abs(abs(change) - 1) < 5e-3 else _size(change))
         title = f"{told.names.cell(cell)} {'rises' if change > 0 else 'falls'}"
-        drawing.rectangle(x - 34, y - 15, 68, 30, fill=mark.fill(_NAME), title=title)
-        if cell in (told.cell, partner.cell):
-            drawing.add(
-                element(
-                    "rect",
-                    x=x - 37,
-                    y=y - 18,
-                    width=74.0,
-                    height=36.0,
-                    class_="t-line",
-                    fill="none",
-                )
-            )
-        role = " this cell" if cell == told.cell else ""
-        drawing.text(x, y + 4, text + role, f"t-{mark.style}-ink t-strong", anchor="middle")
+        drawing.rectangle(x - _BOX / 2, y - 15, _BOX, 30, fill=mark.fill(_NAME), title=title)
+        if cell == told.cell:
+            frame = {"x": x - _BOX / 2 - 3, "y": y - 18, "width": _BOX + 6, "height": 36.0}
+            drawing.add(element("rect", **frame, class_="t-line", fill="none"))
+        text = moved(change, "−") + roles.get(cell, "")
+        drawing.text(x, y + 4, text, f"t-{mark.style}-ink t-strong", anchor="middle")
     _legend(drawing)
-    falls = [
-        told.names.cell(c) for c, m in zip(circuit.cells, circuit.changes, strict=True) if m < 0
-    ]
-    rises = [
-        told.names.cell(c) for c, m in zip(circuit.cells, circuit.changes, strict=True) if m > 0
-    ]
-    description = (
-        f"{', '.join(rises)} rise and {', '.join(falls)} fall by as much; all that is published "
-        "stays as it is."
+    moves = list(zip(circuit.cells, circuit.changes, strict=True))
+    rises, falls = (
+        told.names.cells([cell for cell, change in moves if (change > 0) == up], limit=8)
+        for up in (True, False)
     )
-    moves = zip(circuit.cells, circuit.changes, strict=True)
+    description = f"If {rises} rise and {falls} fall together, nothing that is published changes."
     return Picture(
         _NAME,
         f"How {told.name} protects {partner.name}",
@@ -80,10 +68,6 @@ def circuit_picture(told: Explanation, which: int = 0) -> Picture:
         ),
         confidential=True,
     )
-
-
-def _size(change: float) -> str:
-    return f"{abs(change):.3g}"
 
 
 def drawing_left(sketch: Sketch) -> float:

@@ -172,8 +172,54 @@ def _typed() -> Iterator[Mistake]:
     )
 
 
+def _cells() -> Iterator[Mistake]:
+    about = "Cells to explain"
+
+    def cell(title: str, arguments: str, printed: str) -> Mistake:
+        return Mistake(about, title, f"explain {arguments}", f"tacit: {printed}\n")
+
+    yield cell(
+        "a cell that is not there",
+        "table.jj hidden.txt 99",
+        "there is no cell 99; cells are numbered 0 to 8",
+    )
+    yield cell(
+        "codes where there are none",
+        "table.jj hidden.txt region=N",
+        "cell 'region=N': this input has no codes, only numbers; name the cell by a number from 0 "
+        "to 8",
+    )
+    yield cell(
+        "a dimension that is misspelt",
+        "job.toml hidden.txt regoin=N,size=large --quiet",
+        "cell 'regoin=N,size=large': there is no dimension 'regoin'; did you mean 'region'?",
+    )
+    yield cell(
+        "a code that does not occur",
+        "job.toml hidden.txt region=N,size=lage --quiet",
+        "dimension size has no code 'lage'; did you mean 'large'?",
+    )
+    yield cell(
+        "a code of another dimension",
+        "job.toml hidden.txt region=large --quiet",
+        "dimension region has no code 'large'; dimension size has it",
+    )
+    yield cell(
+        "neither a number nor codes",
+        "job.toml hidden.txt North --quiet",
+        "cell 'North' is neither a number nor codes such as region=S,size=small",
+    )
+    yield cell(
+        "a picture whose name does not say what it holds",
+        "table.jj hidden.txt 1 --picture circuit.svg",
+        "circuit.svg: this holds what readers must not know: its name must say so, as in "
+        "circuit.confidential.svg",
+    )
+
+
 def mistakes_in_commands() -> Iterator[Mistake]:
     """All of them."""
     yield from _solutions()
     yield from _outputs()
     yield from _typed()
+    yield from _cells()
