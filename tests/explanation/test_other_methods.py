@@ -100,7 +100,8 @@ def test_a_rounded_value_may_be_told_where_nothing_is_exposed() -> None:
         lower_level=[2],
         upper_level=[2],
     )
-    rounded = tacit.Values([10, 30, 40, 10, 50], radius=10)
+    value = np.array([10.0, 30.0, 40.0, 10.0, 50.0])
+    rounded = tacit.Values(value, radius=np.full(5, 10.0))
     told = Explainer(problem, rounded).explain(3)
     assert told.shown == "published with a rounded value"
     assert told.interval == (0.0, 20.0)

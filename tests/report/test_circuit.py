@@ -15,7 +15,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def _secondary(release: tacit.Release) -> int:
     problem = release.papers.problem
-    return next(c for c in release.papers.outcome.suppressed if not problem.is_sensitive[c])
+    hidden = release.papers.outcome.suppressed.tolist()
+    return int(next(cell for cell in hidden if not problem.is_sensitive[cell]))
 
 
 def test_every_cell_of_the_circuit_is_drawn() -> None:
