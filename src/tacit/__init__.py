@@ -45,6 +45,7 @@ __all__ = [
     "Options",
     "Outcome",
     "PPercent",
+    "Previous",
     "PriorPosterior",
     "Problem",
     "ProblemError",
@@ -141,6 +142,7 @@ _HOMES = {
     "Outcome": "tacit.outcome",
     "PPercent": "tacit.rules",
     "PriorPosterior": "tacit.rules",
+    "Previous": "tacit.io.previous",
     "Problem": "tacit.problem",
     "ProblemError": "tacit.errors",
     "Release": "tacit.release",
@@ -231,6 +233,7 @@ if TYPE_CHECKING:
     from tacit.io.audits import read_audit, write_audit
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
+    from tacit.io.previous import Previous
     from tacit.io.solutions import read_solution
     from tacit.jobs.argus import run_argus
     from tacit.methods.adjust.options import AdjustOptions

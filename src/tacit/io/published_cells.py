@@ -15,10 +15,10 @@ from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet")
-_PUBLISHED = ("published", "safe", "empty", "s", "z", "f", "a")
-_WITHHELD = ("suppressed", "interval", "sensitive", "primary", "secondary", "u", "m", "x")
-_WITHHELD_SDMX = ("n", "c", "d", "q")
-_STATUS_COLUMNS = ("status", "cell_status", "CONF_STATUS", "OBS_STATUS")
+PUBLISHED = ("published", "safe", "empty", "s", "z", "f", "a")
+WITHHELD = ("suppressed", "interval", "sensitive", "primary", "secondary", "u", "m", "x")
+WITHHELD_SDMX = ("n", "c", "d", "q")
+STATUS_COLUMNS = ("status", "cell_status", "CONF_STATUS", "OBS_STATUS")
 
 
 def read_published_cells(
@@ -65,7 +65,7 @@ class _PublishedCells:
             )
         self._row = self._rows(codes)
         self._value = next((n for n in (value, "value", "cell_value") if n in self._columns), None)
-        self._status = next((n for n in _STATUS_COLUMNS if n in self._columns), None)
+        self._status = next((n for n in STATUS_COLUMNS if n in self._columns), None)
         if self._value in codes:
             self._value = None
         if self._status in codes:
@@ -131,13 +131,13 @@ class _PublishedCells:
         """Cells that have no exact value, by their status."""
         hidden = np.zeros(len(self._row), bool)
         sdmx = name in ("CONF_STATUS", "OBS_STATUS")
-        known = (*_WITHHELD, *(_WITHHELD_SDMX if sdmx else ()))
+        known = (*WITHHELD, *(WITHHELD_SDMX if sdmx else ()))
         for cell, entry in enumerate(self._entries(name)):
             word = str(entry or "").strip().lower()
-            if word not in known and word not in _PUBLISHED:
+            if word not in known and word not in PUBLISHED:
                 raise self._fault(
                     f"column {name}: the status is not known; known are "
-                    f"{', '.join((*_PUBLISHED, *known))}",
+                    f"{', '.join((*PUBLISHED, *known))}",
                     int(self._row[cell]),
                 )
             hidden[cell] = word in known

@@ -7,6 +7,7 @@ published table itself, as CSV or Parquet.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ from tacit.io.published_cells import read_published_cells
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import Table
+from tacit.table.former import Changes
 from tacit.tolerances import TINY
 from tacit.version import __version__
 
@@ -269,6 +271,7 @@ def write_outcome_json(
     path: str | Path,
     *,
     verified: bool = False,
+    changes: Changes | None = None,
 ) -> None:
     """Write an outcome as one JSON object, one key per line.
 
@@ -282,6 +285,7 @@ def write_outcome_json(
         input_name: The name of the input as the user gave it.
         path: Where to write; a name in `.gz` compresses.
         verified: Whether `Audit.check` has verified the evidence in this run.
+        changes: How it differs from the former publication, where there is one.
     """
     report = outcome.report
     changed = _not_published_exactly(outcome.solution, problem)
@@ -307,6 +311,7 @@ def write_outcome_json(
         **_secondary_members(outcome, problem, changed),
         **_solution_members(outcome, problem, changed),
         "audit": _audit_member(outcome, verified),
+        **({} if changes is None else {"previous": dataclasses.asdict(changes)}),
         **({"message": outcome.message} if outcome.message else {}),
         "trace": [
             [

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from tacit.errors import InputError
+from tacit.io.previous import Previous
 from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.outputs import Outputs, read_outputs
 from tacit.jobs.sections import Section
@@ -42,6 +43,8 @@ TOP_KEYS = (
     "equations",
     "recode",
     "rules",
+    "wishes",
+    "previous",
     "levels",
     "least_level",
     "bounds",
@@ -143,6 +146,8 @@ class Job:
         recodes: What to merge in some of them, see `tacit.recode`.
         overlap: What to do where a finished table cannot tell who contributes to merged cells.
         rules: The sensitivity rules.
+        wishes: What is wished of cells, in words; see `tacit.Manual`.
+        previous: What was published of the table last time.
         levels: Which protection levels count, see `Table.apply`.
         least_level: The level of cells for which rules imply none.
         bounds: What attackers know.
@@ -162,6 +167,8 @@ class Job:
     recodes: Mapping[str, Any] = field(default_factory=dict)
     overlap: Overlap = "refuse"
     rules: tuple[Rule, ...] = ()
+    wishes: tuple[str, ...] = ()
+    previous: Previous | None = None
     levels: Levels = "both"
     least_level: float | None = None
     bounds: Bounds | None = None
@@ -203,6 +210,8 @@ class Job:
                 read.append(data.path)
         hierarchies = [file for given in self.all_dimensions for file in given.files]
         marks = [getattr(rule, "marks", None) for rule in self.rules]
+        if self.previous is not None:
+            marks.append(self.previous.table)
         others = [*hierarchies, *(file for file in marks if isinstance(file, Path))]
         return (*read, *(file for file in others if file is not None))
 
@@ -327,6 +336,7 @@ def _job(top: Section, microdata: str | None = None) -> Job:
         top=top,
         **_recodes(top),
         **_judging(top),
+        previous=_previous(top),
         **read_insiders(top),
         **_method(top),
         outputs=_outputs(top, data),
@@ -460,6 +470,7 @@ def _judging(top: Section) -> dict[str, Any]:
         except InputError as error:
             raise section.blame(error) from None
     found: dict[str, Any] = {"rules": tuple(rules), "least_level": top.get("least_level", float)}
+    found["wishes"] = tuple(top.texts("wishes") or ())
     levels = top.one_of("levels", get_args(Levels))
     if levels is not None:
         found["levels"] = levels
@@ -478,6 +489,28 @@ def _judging(top: Section) -> dict[str, Any]:
             found_at = top.blame(error, ("weights",)) if place is None else place.blame(error)
             raise found_at from None
     return found
+
+
+def _previous(top: Section) -> Previous | None:
+    """The last publication, and how close to stay to it."""
+    section = top.section("previous")
+    if section is None:
+        return None
+    section.refuse_unknown(("table", "keep", "unchanged", "must_stay", "value"))
+    if "table" not in section.given:
+        raise section.fault("the key 'table' is missing; it names the last publication")
+    several = isinstance(section.given.get("unchanged"), list)
+    given: dict[str, Any] = {
+        "table": section.path("table"),
+        "keep": section.get("keep", float),
+        "unchanged": section.texts("unchanged") if several else section.text("unchanged"),
+        "must_stay": section.get("must_stay", bool),
+        "value": section.text("value"),
+    }
+    try:
+        return Previous(**{key: entry for key, entry in given.items() if entry is not None})
+    except InputError as error:
+        raise section.blame(error) from None
 
 
 def read_insiders(top: Section) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -54,7 +55,8 @@ from tacit.microdata.file_names import matching_files
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 from tacit.release import NoReleaseError, Published, Release, check_insiders, faced, protect
-from tacit.table import CellStatus, Table
+from tacit.rules import Manual
+from tacit.table import CellStatus, Rule, Table
 from tacit.table.insiders import Choice
 from tacit.table.linking import AGREEMENT_TOLERANCE
 
@@ -195,6 +197,9 @@ def job_problem(
     Arguments are those of `job_table`.
     """
     if isinstance(job.data, JJFile):
+        if job.wishes or job.previous is not None:
+            what = "wishes name" if job.wishes else "a former publication names"
+            raise InputError(f"{what} cells by codes, which a JJ file has not", path=job.path)
         problem = read_jj(job.data.path)
         return problem if job.weights is None else with_weights(problem, job.weights.by)
     table = job_table(job, observer=observer, report=report, tolerance=tolerance)
@@ -208,9 +213,16 @@ def judged(job: Job, table: Table) -> Table:
         job: The job.
         table: Its table, see `job_table`.
     """
+    added: dict[str, Rule] = {}
+    if job.wishes:
+        added["wishes"] = Manual(job.wishes)
+    if job.previous is not None:
+        named = replace(job.previous, value=job.value_name)
+        added["previous"] = named if job.previous.value == "value" else job.previous
     try:
         return table.apply(
             *job.rules,
+            *added.values(),
             levels=job.levels,
             least_level=job.least_level,
             bounds=job.bounds,
@@ -220,6 +232,14 @@ def judged(job: Job, table: Table) -> Table:
         key = error.key
         if key[:1] == ("weight",):
             key = ("weights", *key[1:])
+        elif key[:1] == ("rules",) and int(key[1]) >= len(job.rules):
+            # After the rules come wishes, and the former publication.
+            name = [*added][int(key[1]) - len(job.rules)]
+            key = (name, *key[3:]) if name == "wishes" else (name, *key[2:])
+            given = job.top.given.get("wishes") or ()
+            if name == "wishes" and len(key) > 1 and int(key[1]) >= len(given):
+                # Wished on the command line: there is no line in the job.
+                raise InputError(str(error), path=job.path) from None
         raise job.top.blame(error, key) from None
 
 
@@ -351,7 +371,12 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
             write_published(part, path, presentation, value=value)
     if chosen.json is not None:
         write_outcome_json(
-            papers.outcome, papers.problem, str(job.path), chosen.json, verified=True
+            papers.outcome,
+            papers.problem,
+            str(job.path),
+            chosen.json,
+            verified=True,
+            changes=papers.changes,
         )
     targets: list[tuple[str | None, Path | None]] = [(None, chosen.table)]
     targets += [(name, files.table) for name, files in chosen.of_tables.items()]

@@ -120,8 +120,9 @@ class Published:
             dimensions,
             backend,
             grids,
-            _fresh(problem.relations),
-            problem.rhs,
+            # Not what a former publication tells besides.
+            _fresh(problem.relations if isinstance(source, Problem) else source.relations),
+            problem.rhs if isinstance(source, Problem) else np.zeros(source.relations.shape[0]),
             lowest_of(problem),
             isinstance(outcome.solution, Values),
             outcome.solution.radius if isinstance(outcome.solution, Values) else None,

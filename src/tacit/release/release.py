@@ -13,7 +13,8 @@ from tacit.attack.audit import Audit
 from tacit.errors import InputError, TacitError
 from tacit.outcome import Outcome, Values
 from tacit.problem import Problem
-from tacit.release.published import Published
+from tacit.release.flags import PublishedStatus
+from tacit.release.published import Published, seen
 from tacit.release.wording import (
     audit_rows,
     established,
@@ -26,6 +27,7 @@ from tacit.release.wording import (
 )
 from tacit.rules.sums import SensitiveSum
 from tacit.table import Table
+from tacit.table.former import Changes
 from tacit.version import __version__
 
 if TYPE_CHECKING:
@@ -126,8 +128,18 @@ class WorkingPapers:
             )
         if self.sums and self.table is not None:
             rows["known sums"] = sums_row(self.sums, self.table)
+        if self.changes is not None:
+            rows["previous"] = str(self.changes)
         made = f"tacit {__version__}, method {outcome.method}"
         return {**rows, "made by": made, "versions": versions()}
+
+    @property
+    def changes(self) -> Changes | None:
+        """How the release differs from the former one; None where none was given."""
+        if self.table is None or self.table.former is None:
+            return None
+        _, _, status = seen(self.problem, self.outcome)
+        return self.table.former.changes(status != PublishedStatus.VALUE.value)
 
     def __repr__(self) -> str:
         return "WorkingPapers(confidential)"

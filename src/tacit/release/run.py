@@ -18,11 +18,13 @@ from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.clock import Clock
 from tacit.errors import InputError
+from tacit.methods.engine.driver import infeasible
 from tacit.methods.recoding.levels import LevelSuggestions, suggest_levels
 from tacit.methods.registry import DEFAULT_METHOD, find_method
 from tacit.observer import Observer, Unstoppable
 from tacit.outcome import Outcome, Solution, Status, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
+from tacit.release import wishes
 from tacit.release.against import (
     Against,
     asked_for,
@@ -97,9 +99,18 @@ def protect(
         options["attackers"] = attackers
     search = partial(run, observer=observer, tolerance=tolerance)
     clock = Clock(time_limit_of(options))
-    outcome = search(problem, **options)
+    refused: list[str] = []
+    if isinstance(table, Table) and method in wishes.METHODS:
+        refused = wishes.impossible_wishes(
+            table, problem, attackers, clock.limit, observer, tolerance
+        )
+    if refused:
+        outcome = infeasible(method, chosen.options()(), refused, clock.seconds)
+    else:
+        outcome = search(problem, **options)
     if outcome.solution is None:
-        recodes = suggest_levels(table) if isinstance(table, Table) else None
+        # A wish is taken back more easily than a table is recoded.
+        recodes = suggest_levels(table) if isinstance(table, Table) and not refused else None
         why = f"{_why_none(outcome)}{recoding_hint(recodes)}"
         raise NoReleaseError(why, outcome, problem, recodes=recodes)
     known: list[SensitiveSum] = []

@@ -15,8 +15,10 @@ import numpy.typing as npt
 from tacit.errors import InputError, TableError, about, first_few
 from tacit.insiders import LevelsAgainst
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers
+from tacit.table.former import Former
 from tacit.table.labels import name_cells
 from tacit.table.status import CellStatus, Statuses
+from tacit.table.wishes import Wishes, wished_bounds
 
 if TYPE_CHECKING:
     from tacit.table.table import Table
@@ -57,10 +59,13 @@ class Verdict:
         decided: Numbers of cells whose status is decided by hand.
         decided_status: Their statuses. `safe` and `publish` of a cell that any rule finds
             sensitive are refused, or hold where that is decided too.
+        lenient: For each of these whether the decision is void where the cell is sensitive.
         override: Whether it is.
         rule: What says so, to be asked for levels against contributors; None where these are
             the percentage of what is not a contributor's own.
         facts: Columns with one entry per sensitive cell that the rule needs to answer.
+        wishes: What cells cost and what attackers know of them, where that is marked by hand.
+        former: What was published of the table before, where this is about that.
     """
 
     reason: str
@@ -71,9 +76,12 @@ class Verdict:
     levels: Levels | None = None
     decided: Integers | None = None
     decided_status: Statuses | None = None
+    lenient: Booleans | None = None
     override: bool = False
     rule: LevelsRule | None = None
     facts: Mapping[str, Floats] = field(default_factory=dict)
+    wishes: Wishes | None = None
+    former: Former | None = None
 
     def moved(self, number: Integers) -> Verdict:
         """The same verdict on a table in which cells have other numbers."""
@@ -93,10 +101,11 @@ class Verdict:
     def among(self, number: Integers) -> Verdict:
         """The same verdict on some of the cells, whose new numbers are not negative."""
         kept = number[self.cells] >= 0
-        decided, status = self.decided, self.decided_status
+        decided, status, lenient = self.decided, self.decided_status, self.lenient
         if decided is not None and status is not None:
             those = number[decided] >= 0
             decided, status = decided[those], status[those]
+            lenient = None if lenient is None else lenient[those]
         chosen = replace(
             self,
             cells=self.cells[kept],
@@ -105,6 +114,7 @@ class Verdict:
             sliding=None if self.sliding is None else self.sliding[kept],
             decided=decided,
             decided_status=status,
+            lenient=lenient,
             facts={name: column[kept] for name, column in self.facts.items()},
         )
         return chosen.moved(number)
@@ -203,8 +213,10 @@ def judged(
     least_level: float | None,
     lower: Floats | None,
     upper: Floats | None,
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], list[Wishes]]:
     """The columns of a table that change when rules are applied; see `Table.apply`.
+
+    What marks wish of weights is handed over: these are settled last.
 
     Args:
         table: The table to judge.
@@ -234,11 +246,13 @@ def judged(
     for place, rule in enumerate(rules):
         with about("rules", place):
             verdicts.append(rule.judge(table))
+    wishes = [verdict.wishes for verdict in verdicts if verdict.wishes is not None]
+    lower, upper = wished_bounds(lower, upper, wishes)
     sensitive = table.is_sensitive
     before = [] if table.verdicts else _given_before(table)
     # Rules that find nothing here may find sums of cells, and decisions are remembered.
     noted = [
-        replace(v, levels=v.levels or levels)
+        replace(v, levels=v.levels or levels, wishes=None, former=None)
         for v in verdicts
         if len(v.cells) or v.rule or v.decided is not None
     ]
@@ -261,7 +275,11 @@ def judged(
     reason[overridden] = join_reasons(reason[overridden], np.full(overridden.sum(), OVERRIDDEN))
     reason[~sensitive & ~overridden] = ""
     said = (*table.verdicts, *before, *noted)
-    return {**changes, "status": status, "reason": reason, "verdicts": said}
+    changes |= {"status": status, "reason": reason, "verdicts": said}
+    former = [verdict.former for verdict in verdicts if verdict.former is not None]
+    if former:
+        changes["former"] = former[-1]
+    return changes | {"lower": lower, "upper": upper}, wishes
 
 
 def _given_before(table: Table) -> list[Verdict]:
@@ -319,9 +337,13 @@ def _statuses(
     override = np.zeros(table.cell_count, bool)
     for verdict in verdicts:
         if verdict.decided is not None and verdict.decided_status is not None:
-            status[verdict.decided] = verdict.decided_status
-            cleared[verdict.decided] = verdict.decided_status != CellStatus.SECONDARY.value
-            override[verdict.decided] = verdict.override
+            holds = np.ones(len(verdict.decided), bool)
+            if verdict.lenient is not None:
+                holds = ~(verdict.lenient & sensitive[verdict.decided])
+            decided, given = verdict.decided[holds], verdict.decided_status[holds]
+            status[decided] = given
+            cleared[decided] = given != CellStatus.SECONDARY.value
+            override[decided] = verdict.override
     against = np.flatnonzero(sensitive & cleared & ~override)
     if len(against):
         names = _names(table, against)

@@ -19,6 +19,7 @@ from tacit.table import linking, totals, variables
 from tacit.table.bounds import Bounds
 from tacit.table.contributors import Largest
 from tacit.table.equations import Equation, equation_relations, read_equations
+from tacit.table.former import Former, rhs_of
 from tacit.table.frames import to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
 from tacit.table.inputs import FrameColumns, read_cube, read_frame
@@ -28,6 +29,7 @@ from tacit.table.labels import CellLabels, labelled, name_cells
 from tacit.table.status import CellStatus, Statuses, status_array
 from tacit.table.totals import TOPS
 from tacit.table.weighting import Weighting, default_weights
+from tacit.table.wishes import wished_weights
 
 VARIABLE = "variable"
 """The column that tells variables apart where a table has several."""
@@ -85,6 +87,7 @@ class Table:
         holdings: The same for holdings.
         verdicts: What rules said of the cells, see `apply`: they tell how much is to stay
             uncertain to each contributor.
+        former: What was published of the table before, if `tacit.Previous` was applied.
         of_counts: Whether the values are known to be counts, as `tacit.tabulate` makes them
             without a value; see `has_counts`.
         equations: Between variables, where there are several, see `of_variables`.
@@ -114,6 +117,7 @@ class Table:
     contributors: Largest | None = None
     holdings: Largest | None = None
     verdicts: tuple[Verdict, ...] = ()
+    former: Former | None = None
     of_counts: bool = False
     equations: tuple[Equation, ...] = ()
 
@@ -520,8 +524,12 @@ class Table:
                 weighting = weight if isinstance(weight, Weighting) else Weighting(weight)
                 changes["weight"] = weighting.weights(self)
         known = {name: changes.get(name, getattr(self, name)) for name in ("lower", "upper")}
-        verdicts = judged(self, rules, levels=levels, least_level=least_level, **known)
-        return self.replace(**verdicts, **changes)
+        found, wishes = judged(self, rules, levels=levels, least_level=least_level, **known)
+        table = self.replace(**{**changes, **found})
+        if not any(wish.weight is not None or wish.factor is not None for wish in wishes):
+            return table
+        otherwise = table._filled("weight", default_weights(table))
+        return table.replace(weight=wished_weights(otherwise, wishes, table.is_sensitive))
 
     def of_variable(self, variable: str) -> Self:
         """The tables of one of several variables, linked as they are here.
@@ -648,12 +656,19 @@ class Table:
             for name in ("lower_level", "upper_level", "sliding_level")
         }
         published = (CellStatus.PUBLISH.value, CellStatus.EMPTY.value)
+        relations, rhs = self.relations, np.zeros(self.relations.shape[0])
+        if self.former is not None:
+            # Whoever has both publications knows these as well.
+            sums = self.former.known_sums(relations)
+            relations = sparse.csr_array(sparse.vstack([relations, sums]))
+            rhs = np.append(rhs, rhs_of(sums, self.value))
         return Problem(
             value=self.value,
             lower=self._filled("lower", np.where(self.can_be_negative, -np.inf, 0.0)),
             upper=self._filled("upper", np.inf),
             weight=self._filled("weight", default_weights(self)),
-            relations=self.relations,
+            relations=relations,
+            rhs=rhs,
             sensitive=sensitive,
             must_publish=np.isin(self.status, published),
             overridden=np.flatnonzero(self.overridden),

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError, about, nearest
+from tacit.problem import Integers
 from tacit.table.bounds import Bounds
+from tacit.table.former import Former
 from tacit.table.judging import Rule, Verdict
 from tacit.table.weighting import Weighting
 
@@ -28,6 +30,7 @@ _NOT_COLUMNS = (
     "verdicts",
     "of_counts",
     "equations",
+    "former",
 )
 _JUDGED = (
     "status",
@@ -62,6 +65,7 @@ def of_variable(table: AnyTable, variable: str) -> AnyTable:
         holdings=None if table.holdings is None else table.holdings.take(cells),
         verdicts=tuple(each.among(number) for each in table.verdicts),
         equations=(),
+        former=None if table.former is None else table.former.among(cells),
         **{name: column[cells] for name, column in columns.items() if column is not None},
     )
 
@@ -76,6 +80,7 @@ def applied_to_each(
     """Each variable judged as a table of its own; arguments as of `Table.apply`."""
     columns: dict[str, npt.NDArray[Any]] = {}
     verdicts: list[Verdict] = []
+    former: list[tuple[Former, Integers]] = []
     weighting = weight if weight is None or isinstance(weight, Weighting) else Weighting(weight)
     for place, rule in enumerate(rules):
         check = getattr(rule, "refuse_variables", None)
@@ -97,7 +102,10 @@ def applied_to_each(
                     columns[name] = _nothing(name, table.cell_count)
                 columns[name][cells] = column
         verdicts += [each.moved(cells) for each in alone.verdicts]
-    return table.replace(verdicts=tuple(verdicts), **columns)
+        if alone.former is not None:
+            former.append((alone.former, cells))
+    found = Former.joined(former, table.cell_count) if former else table.former
+    return table.replace(verdicts=tuple(verdicts), former=found, **columns)
 
 
 def _nothing(name: str, count: int) -> npt.NDArray[Any]:

@@ -280,8 +280,111 @@ def _cells() -> Iterator[Mistake]:
         )
 
 
+LAST = """\
+region,size,value
+Total,Total,30000
+N,Total,15000
+"""
+
+
+def _wishes() -> Iterator[Mistake]:
+    about = "Wishes, and the last publication"
+
+    def wish(title: str, text: str, printed: str, code: int = 1) -> Mistake:
+        return Mistake(
+            about,
+            title,
+            "protect job.toml",
+            f"tacit: {printed}\n",
+            code=code,
+            edits={"job.toml": ("[data]", f'wishes = ["{text}"]\n\n[data]')},
+        )
+
+    yield wish(
+        "a wish without cells",
+        "publish",
+        "job.toml:1: 'publish' is not a wish; write cells, a colon and what is wished of them, as "
+        "in 'region=*: publish'",
+    )
+    yield wish(
+        "a misspelt wish",
+        "region=*: publsh",
+        "job.toml:1: 'region=*: publsh': 'publsh' cannot be wished; did you mean 'publish'?",
+    )
+    yield wish(
+        "a dimension that is not there",
+        "regoin=*: publish",
+        "job.toml:1: 'regoin=*' does not say which cells; write a dimension (region, size) and a "
+        "code, as in region=Total, or region level 1",
+    )
+    yield wish(
+        "a level that is not there",
+        "size level 2: factor 2",
+        "job.toml:1: wishes: dimension size has no level 2; its levels are 0 (the total) to 1",
+    )
+    yield wish(
+        "a sensitive cell that is to be published",
+        "region=N, size=*: publish",
+        "job.toml: cells are marked as safe or to be published, but are sensitive: (region=N, "
+        "size=large) by p%, (region=N, size=small) by p%; take the marks away, or set override = "
+        "true (Manual(..., override=True)) if it is decided to publish them nevertheless",
+    )
+    yield wish(
+        "a wish that leaves nothing to protect a sensitive cell with",
+        "region=*, size=*: publish unless sensitive",
+        "job.toml: no safe pattern exists; published.csv was not written:\n"
+        "  (region=Total, size=Total), (region=Total, size=large), (region=N, size=Total), "
+        "(region=S, size=small) must be published, but where they are, (region=N, size=large), "
+        "which is sensitive (p%), can be deduced too closely whatever else is suppressed; take "
+        "back one of the marks\n"
+        "  (region=Total, size=small), (region=S, size=small) must be published, but where "
+        "they are, (region=N, size=small), which is sensitive (p%), can be deduced too closely "
+        "whatever else is suppressed; take back one of the marks\n"
+        "  (region=S, size=Total), (region=S, size=small) must be published, but where they "
+        "are, (region=S, size=large), which is sensitive (p%), can be deduced too closely "
+        "whatever else is suppressed; take back one of the marks",
+        code=2,
+    )
+    yield Mistake(
+        about,
+        "a wish for a JJ file",
+        "protect table.jj --wish 'region=*: publish'",
+        "tacit: table.jj: wishes name cells by codes, which a JJ file has not\n",
+    )
+    yield Mistake(
+        about,
+        "a last publication of another table",
+        "protect job.toml --previous last.csv",
+        "tacit: last.csv: none of its cells is in the table; its codes are others, such as East, "
+        "tiny\n",
+        files={"last.csv": "region,size,value\nEast,tiny,5\n"},
+    )
+    yield Mistake(
+        about,
+        "a last publication without codes",
+        "protect job.toml --previous last.csv",
+        "tacit: last.csv: there is no column size, which tells the cells apart; the columns are "
+        "region, value\n",
+        files={"last.csv": "region,value\nN,5\n"},
+    )
+    yield Mistake(
+        about,
+        "a share that is none",
+        "protect job.toml --previous last.csv --keep 3",
+        "tacit: keep must be a number between 0 and 1\n",
+        files={"last.csv": LAST},
+    )
+    yield Mistake(
+        about,
+        "--keep without --previous",
+        "protect job.toml --keep 0.1",
+        "tacit: --keep says how close to stay to --previous, which is not given\n",
+    )
+
+
 def mistakes_in_jobs() -> Iterator[Mistake]:
     """All of them."""
     yield from _jobs()
+    yield from _wishes()
     yield from _microdata()
     yield from _cells()

@@ -31,6 +31,7 @@ from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.io.exports import Presentation
+    from tacit.io.previous import Previous
     from tacit.jobs import Job
     from tacit.jobs.plans import Entry
     from tacit.outcome import Outcome
@@ -106,6 +107,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f"(default: {Options.seed}; for rounding at random one that is drawn in secret)",
     )
     add_weights(parser)
+    parser.add_argument(
+        "--wish",
+        action="append",
+        default=[],
+        metavar="CELLS:WISH",
+        help="what is wished of cells, besides what the job says, such as 'region=*: publish', "
+        "'industry level 2: factor 5' or 'region=North: suppress'; again for others",
+    )
+    parser.add_argument(
+        "--previous",
+        type=Path,
+        metavar="FILE",
+        help="what was published of the table last time (.csv, .parquet, .json): stay close to it",
+    )
+    parser.add_argument(
+        "--keep",
+        type=number(least=0),
+        metavar="X",
+        help="what a cell that had no value last time costs, as a share of its weight (default: "
+        "as the job says, or 0.01)",
+    )
     parser.add_argument(
         "--insiders",
         type=one_of("choice of insiders", INSIDERS),
@@ -275,6 +297,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _without_solution(error, path, *unwritten, pattern)
     papers = release.papers
     _print_summary(path, papers.outcome, papers.problem)
+    if papers.changes is not None:
+        print(f"  previous    {papers.changes}")
     if papers.sums:
         print(f"  known sums  {papers.summary_rows()['known sums']}")
     write_outputs(job, release)
@@ -391,8 +415,26 @@ def _changed(arguments: argparse.Namespace, job: Job) -> Job:
         outputs=outputs,
         insiders=arguments.insiders or job.insiders,
         coalition=arguments.coalition or job.coalition,
+        wishes=(*job.wishes, *arguments.wish),
+        previous=_previous(arguments, job),
     )
     return with_typed_weights(job, arguments.weights)
+
+
+def _previous(arguments: argparse.Namespace, job: Job) -> Previous | None:
+    """The last publication: as typed, and otherwise as the job says."""
+    from tacit.io.previous import Previous
+
+    previous = job.previous
+    if arguments.previous is not None:
+        if previous is None:
+            previous = Previous(arguments.previous)
+        previous = replace(previous, table=arguments.previous)
+    if arguments.keep is not None:
+        if previous is None:
+            raise InputError("--keep says how close to stay to --previous, which is not given")
+        previous = replace(previous, keep=arguments.keep)
+    return previous
 
 
 def _with_options(arguments: argparse.Namespace, job: Job) -> Job:

@@ -20,6 +20,7 @@ Algorithm = Literal[
     "modular",
 ]
 Singletons = Literal["ignore", "local", "respondents", "global"]
+Preference = Literal["none", "leaves"]
 Subproblem = Literal["meth1", "meth2", "meth3", "meth4", "meth5"]
 
 
@@ -34,6 +35,8 @@ class SuppressOptions(Options):
             (8)]. `respondents`: each single respondent is an attacker who knows its own cells.
             `global`: all of them together, the worst case ((9), (10)).
         max_suppressed: Suppress at most this many cells, sensitive ones included.
+        prefer: Which of patterns that cost the same is chosen: `leaves` takes the one that
+            suppresses the least value, and then the deepest cells; `none` leaves it open.
         subproblem: The form of the subproblem that makes cuts, for `benders` and `stabilized`
             [BaenaCastroFrangioni2020, section 5].
         radius: Radii of the trust region as shares of the number of sensitive cells, for
@@ -46,6 +49,7 @@ class SuppressOptions(Options):
     algorithm: Algorithm = "auto"
     singletons: Singletons = "ignore"
     max_suppressed: int | None = None
+    prefer: Preference = "none"
     subproblem: Subproblem = "meth1"
     radius: tuple[float, ...] = (0.01, 0.02, 0.5, 1.0)
     own_cuts: bool = True

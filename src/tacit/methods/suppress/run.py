@@ -13,6 +13,7 @@ from tacit.methods.engine.driver import protected
 from tacit.methods.inputs import WeightKind, chosen_weights, expect_problem
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import Algorithm, SuppressOptions
+from tacit.methods.suppress.preferences import TieBreak
 from tacit.observer import Observer
 from tacit.outcome import Outcome
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
@@ -67,8 +68,13 @@ def suppress(
         {"algorithm": algorithm, "time_limit": time_limit, "gap": gap, "seed": seed, **options}
     )
     clock = Clock(chosen.time_limit)
-    return protected(
-        problem.replace(weight=chosen_weights(problem, weights)),
+    weight = chosen_weights(problem, weights)
+    ties = TieBreak.of(problem, weight) if chosen.prefer == "leaves" else None
+    if ties is not None:
+        weight = weight + ties.added
+        observer = ties.listener(observer or Observer())
+    outcome = protected(
+        problem.replace(weight=weight),
         "suppress",
         chosen,
         lambda case: Search(case.problem, chosen, case.attackers, observer, clock),
@@ -79,3 +85,4 @@ def suppress(
         observer=observer,
         tolerance=tolerance,
     )
+    return outcome if ties is None else ties.told(outcome, chosen.gap)
