@@ -75,40 +75,24 @@ class Names:
 
     def relation(self, number: int) -> str:
         """A relation, as in `size=4: Nr = 1 + 2 + 3`."""
+        if self.problem.labels is not None:
+            return self.problem.name_relation(number)
         A = self.problem.relations
         part = slice(A.indptr[number], A.indptr[number + 1])
-        cells, coefficients = A.indices[part].astype(np.int64), A.data[part]
+        terms = list(zip(A.indices[part].tolist(), A.data[part].tolist(), strict=True))
         total = int(self._totals[number])
-        start, names = self._in_common(cells)
-        size = dict(zip(cells.tolist(), np.abs(coefficients).tolist(), strict=True))
-        texts = {
-            cell: name if size[cell] == 1 else f"{size[cell]:g} {name}"
-            for cell, name in zip(cells.tolist(), names, strict=True)
-        }
-        if total >= 0:
-            left = [texts[total]]
-            right = [texts[cell] for cell in cells.tolist() if cell != total]
-        else:
-            rises = dict(zip(cells.tolist(), (coefficients > 0).tolist(), strict=True))
-            left = [texts[cell] for cell in cells.tolist() if rises[cell]]
-            right = [texts[cell] for cell in cells.tolist() if not rises[cell]]
-        constant = float(self.problem.rhs[number])
-        if constant or not right or not left:
-            right.append(f"{abs(constant):g}" if constant or not right else "0")
-        return f"{start}{_sum(left)} = {_sum(right)}"
-
-    def _in_common(self, cells: Integers) -> tuple[str, list[str]]:
-        """What cells have in common, with a colon, and what tells them apart."""
-        codes = {name: column[cells].tolist() for name, column in self._codes.items()}
-        varying = [name for name, column in codes.items() if len(set(column)) > 1]
-        if not codes or not varying:
-            return "", [self.cell(cell) for cell in cells.tolist()]
-        common = [f"{name}={column[0]}" for name, column in codes.items() if name not in varying]
-        start = f"{', '.join(common)}: " if common else ""
-        if len(varying) == 1:
-            return start, codes[varying[0]]
-        shown = zip(*(codes[name] for name in varying), strict=True)
-        return start, [f"({', '.join(each)})" for each in shown]
+        is_left = {cell: cell == total if total >= 0 else sign > 0 for cell, sign in terms}
+        left, right = (
+            [
+                self.cell(cell) if abs(sign) == 1 else f"{abs(sign):g} {self.cell(cell)}"
+                for cell, sign in terms
+                if is_left[cell] == side
+            ]
+            for side in (True, False)
+        )
+        if self.problem.rhs[number]:
+            right.append("a known number")
+        return f"{_sum(left) or '0'} = {_sum(right) or '0'}"
 
     def sketch(self, circuit: Circuit) -> Sketch:
         """A circuit as a small table of the codes that occur in it.
