@@ -6,6 +6,8 @@ import csv
 import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -156,6 +158,24 @@ def test_only_what_changed_runs_again(plans: Path) -> None:
     assert _ran(time_limit=19) == [*NAMES]
     (plans / "tacit.state.confidential.json").write_text("{}")
     assert _ran(time_limit=19) == [*NAMES]
+
+
+def test_fingerprints_are_the_same_in_every_process(plans: Path) -> None:
+    """A job of linked tables, too, has nothing in it that changes from process to process."""
+    tables = "".join(f"[[tables]]\ndimensions = {names}\n" for names in (["industry"], ["region"]))
+    rule = '[[rules]]\nrule = "min'
+    (plans / "jobs" / "a.toml").write_text(_job("a", (rule, f"{tables}\n{rule}")))
+    code = (
+        "from tacit.jobs import read_job\n"
+        "from tacit.jobs.plans.state import fingerprint\n"
+        "print(*[fingerprint(read_job(f'jobs/{name}.toml'), 1e-9) for name in 'abc'])\n"
+    )
+    told = set()
+    for seed in ("1", "2", "4"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        told.add(subprocess.check_output([sys.executable, "-c", code], env=environment, text=True))
+    assert len(told) == 1
+    assert len(set(told.pop().split())) == 3
 
 
 def test_unchanged_results_are_told_again(plans: Path) -> None:

@@ -12,18 +12,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from tacit.errors import InputError
 from tacit.io.files import replacing
 from tacit.jobs.job import Job, Microdata
 from tacit.jobs.plans.results import JobResult
+from tacit.jobs.sections import Section
 from tacit.microdata.file_names import is_remote
 from tacit.release.wording import versions
 from tacit.version import __version__
 
 _WARNING = "state of a plan of tacit: figures that are not for readers, do not publish"
-_NOT_CHOICES = ("top", "dimensions")
-"""Parts of a job that its file and the files that it reads say completely."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,28 @@ def fingerprint(job: Job, tolerance: float) -> str | None:
         if known is None:
             return None
         found.update(f"{os.path.abspath(file)}\0{known}\0".encode())
-    for item in dataclasses.fields(job):
-        if item.name not in _NOT_CHOICES:
-            found.update(f"{item.name}={getattr(job, item.name)!r}\0".encode())
+    found.update(_steady(job).encode())
     return found.hexdigest()
+
+
+def _steady(choice: Any) -> str:
+    """What something says, in words that are the same in every process."""
+    if isinstance(choice, Section):
+        # The content of its file counts already.
+        return ""
+    if dataclasses.is_dataclass(choice) and not isinstance(choice, type):
+        given = {item.name: getattr(choice, item.name) for item in dataclasses.fields(choice)}
+        return f"{type(choice).__name__}{_steady(given)}"
+    if isinstance(choice, Mapping):
+        return f"{{{','.join(f'{_steady(key)}:{_steady(choice[key])}' for key in choice)}}}"
+    if isinstance(choice, list | tuple):
+        return f"[{','.join(map(_steady, choice))}]"
+    if isinstance(choice, set | frozenset):
+        # Their order is that of hashes, which differ from process to process.
+        return f"<{','.join(sorted(map(_steady, choice)))}>"
+    if isinstance(choice, np.ndarray):
+        return f"{choice.dtype}{choice.shape}{_steady(choice.tolist())}"
+    return repr(choice)
 
 
 def recorded(fingerprint: str, result: JobResult) -> Record:
