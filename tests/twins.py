@@ -70,7 +70,8 @@ def public_output(release: tacit.Release) -> dict[str, bytes]:
         "levels": loss_by_level(release)._repr_html_(),
         **_pivot_texts(published),
     }
-    if len(published.dimensions) == 2:
+    linked = len(published.grids) > 1
+    if len(published.dimensions) == 2 and not linked:
         texts["excerpt"] = Excerpt.of(published).plain()
     if (published.status == "interval").any():
         texts["widths"] = interval_widths(release)._repr_html_()
@@ -82,7 +83,27 @@ def public_output(release: tacit.Release) -> dict[str, bytes]:
             frame = published.to_frame(backend, flags=flags)
             found[f"{backend} with {flags}"] = pickle.dumps(frame)
     found |= _files(release)
+    for number in range(len(published.grids)) if linked else ():
+        found |= _of_table(release, number)
     return found
+
+
+def _of_table(release: tacit.Release, number: int) -> dict[str, bytes]:
+    """What readers may get of one of several linked tables."""
+    part = release.published.of_table(number)
+    found = {
+        "published": pickle.dumps(part),
+        "frame": pickle.dumps(part.to_frame("dict")),
+        "report": html_report(release, title="A title", table=number).encode(),
+        "heat map": heat_map(release, table=number)._repr_html_().encode(),
+        "levels": loss_by_level(release, table=number)._repr_html_().encode(),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for suffix in SUFFIXES:
+            path = Path(folder) / f"part{suffix}"
+            exports.write_published(part, path, PRESENTATIONS["as it comes"], value="turnover")
+            found[suffix] = path.read_bytes()
+    return {f"table {number}: {name}": content for name, content in found.items()}
 
 
 def _pivot_texts(published: Published) -> dict[str, str]:
@@ -111,8 +132,9 @@ def _files(release: tacit.Release) -> dict[str, bytes]:
         found["CSV with formulas"] = (folder / "kept.csv").read_bytes()
         published.pivot().to_excel(folder / "pivot.xlsx")
         found["pivot as workbook"] = (folder / "pivot.xlsx").read_bytes()
-        # Formats of tau-ARGUS have no place for intervals.
+        # Formats of tau-ARGUS have no place for intervals, and are for one table.
         spread = isinstance(release.papers.outcome.solution, Intervals)
+        spread |= len(published.grids) > 1
         for number, options in () if spread else ARGUS:
             path = folder / "argus.txt"
             write_argus(release, path, number, WriteOptions.parsed(options), frequency=False)

@@ -71,6 +71,41 @@ def test_many_twins_cannot_be_told_apart(method: str) -> None:
         assert differences(shown, public_output(second)) == []
 
 
+@pytest.mark.parametrize("method", ["suppress", "intervals", "adjust"])
+def test_twins_of_linked_tables_cannot_be_told_apart(method: str) -> None:
+    """Nor do the files, reports and pictures of single ones of linked tables tell anything."""
+    options = _options(method, "auto")
+    first = tacit.protect(_linked(), method, insiders="none", **options)
+    assert len(first.published.grids) == 3
+    second = twin_of(first, insiders="none", **options)
+    _assert_apart(first, second)
+    shown = public_output(first)
+    assert "table 2: report" in shown
+    assert differences(shown, public_output(second)) == []
+
+
+def _linked() -> tacit.Table:
+    """Two variables and their sum, linked by an equation; some cells are sensitive."""
+    table = distinctive_table()
+    whole = table.replace(
+        status=None,
+        lower_level=None,
+        upper_level=None,
+        sliding_level=None,
+        reason=None,
+        top=None,
+        count=None,
+        verdicts=(),
+        contributors=None,
+        weight=None,
+    )
+    half = whole.replace(value=whole.value / 4)
+    rest = whole.replace(value=whole.value - half.value)
+    return tacit.Table.of_variables(
+        {"turnover": table, "exports": half, "domestic": rest}, ["turnover = exports + domestic"]
+    )
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_twins_without_dimensions_cannot_be_told_apart(method: str) -> None:
     """The same holds for a problem, as JJ files have it."""

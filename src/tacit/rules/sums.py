@@ -219,6 +219,11 @@ def _judged_sums(table: Table, hidden: Booleans, sums: Sums) -> list[SensitiveSu
         if verdict.rule is not None and verdict.rule.judges_sums:
             same = [v for v in rules if v.rule == verdict.rule and v.levels == verdict.levels]
             rules += [] if same else [verdict]
+    for column in (table.count, table.holding_count, table.weighted_count):
+        if column is not None and np.isnan(column).any():
+            # Of linked tables some may not say it: rules have nothing to judge there.
+            said = sums @ (~np.isnan(column)).astype(np.int64) > 0
+            sums = sums[np.flatnonzero(said)]
     if not rules or not hidden.any() or not sums.shape[0]:
         return []
     union = _Union(table, sums, [v.rule.largest_needed for v in rules if v.rule is not None])
@@ -376,9 +381,9 @@ class _Union:
         return self._exact[holding][verdict.cells]
 
     def _most(self, column: Floats) -> Floats:
-        """The largest entry among the cells of each sum."""
-        entries = np.nan_to_num(column)[self._sums.indices]
-        return np.asarray(np.maximum.reduceat(entries, self._sums.indptr[:-1]), np.float64)
+        """The largest entry among the cells of each sum; NaN where no cell has any."""
+        entries = column[self._sums.indices]
+        return np.asarray(np.fmax.reduceat(entries, self._sums.indptr[:-1]), np.float64)
 
     def _merged(
         self, largest: Largest | None, count: Floats | None, top: Floats | None, width: int
@@ -406,7 +411,7 @@ class _Union:
         better = np.flatnonzero(exact | ~self._any(~named | signed))
         if len(better) and fewest is not None:
             number, tops[better] = self._by_name(largest, ~complete, better, width)
-            fewest[better] = np.where(exact[better], number, np.maximum(fewest[better], number))
+            fewest[better] = np.where(exact[better], number, np.fmax(fewest[better], number))
         return fewest, self._within(tops, exact, amount), exact
 
     def _within(self, tops: Floats, exact: Booleans, amount: Floats) -> Floats:
