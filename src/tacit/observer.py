@@ -24,6 +24,9 @@ class Observer:
     def on_progress(self, done: int, total: int) -> None:
         """Steps that are done so far, of the phase where there are phases."""
 
+    def on_note(self, text: str) -> None:
+        """Something that a user should know, such as what was guessed about a file."""
+
     def on_bound(self, seconds: float, bound: float) -> None:
         """A better proven bound on the objective."""
 
@@ -62,6 +65,10 @@ class Relay(Observer):
     def on_progress(self, done: int, total: int) -> None:
         """Pass it on."""
         self.listener.on_progress(done, total)
+
+    def on_note(self, text: str) -> None:
+        """Pass it on."""
+        self.listener.on_note(text)
 
     def on_bound(self, seconds: float, bound: float) -> None:
         """Pass it on."""

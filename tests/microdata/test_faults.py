@@ -39,10 +39,47 @@ FAULTS = [
     ({"turnover": None}, Finding("turnover", Fault.MISSING, 1), "missing"),
     ({"turnover": " "}, Finding("turnover", Fault.MISSING, 1), "missing"),
     ({"turnover": "NaN"}, Finding("turnover", Fault.MISSING, 1), "missing"),
-    ({"turnover": "n/a"}, Finding("turnover", Fault.NOT_A_NUMBER, 1, ("n/a",)), "unreadable"),
-    ({"turnover": "9,871"}, Finding("turnover", Fault.NOT_A_NUMBER, 1, ("#,#",)), "unreadable"),
-    ({"turnover": "9_871"}, Finding("turnover", Fault.NOT_A_NUMBER, 1, ("#_#",)), "unreadable"),
-    ({"turnover": "inf"}, Finding("turnover", Fault.NOT_A_NUMBER, 1, ("inf",)), "unreadable"),
+    (
+        {"turnover": "n/a"},
+        Finding(
+            "turnover",
+            Fault.NOT_A_NUMBER,
+            1,
+            ("n/a",),
+            cause="a mark in place of a figure; leave it empty where there is none",
+        ),
+        "unreadable",
+    ),
+    (
+        {"turnover": "9,871"},
+        Finding(
+            "turnover",
+            Fault.NOT_A_NUMBER,
+            1,
+            ("#,#",),
+            cause="a comma that separates thousands, or a decimal comma; "
+            'write thousands = "," if it separates thousands',
+        ),
+        "unreadable",
+    ),
+    (
+        {"turnover": "9_871"},
+        Finding(
+            "turnover",
+            Fault.NOT_A_NUMBER,
+            1,
+            ("#_#",),
+            cause="an underscore between digits; remove it",
+        ),
+        "unreadable",
+    ),
+    (
+        {"turnover": "inf"},
+        Finding(
+            "turnover", Fault.NOT_A_NUMBER, 1, ("inf",), cause="an infinite number; correct it"
+        ),
+        "unreadable",
+    ),
     ({"weight": None}, Finding("weight", Fault.MISSING, 1), "missing"),
     ({"weight": "-1"}, Finding("weight", Fault.NEGATIVE_WEIGHT, 1), "unreadable"),
     ({"asks": "maybe"}, Finding("asks", Fault.NOT_A_FLAG, 1, ("maybe",)), "unreadable"),

@@ -212,7 +212,7 @@ def test_little_memory_makes_parts_on_disk(tmp_path: Path) -> None:
     [
         (3, "not a source of microdata"),
         ([], "not a source of microdata"),
-        ("records.xls", "none of the endings"),
+        ("records.doc", "none of the endings"),
         (["a.csv", "b.parquet"], "different kinds"),
         ("nothing-*.parquet", "no such file"),
         (("nothing.duckdb", "t"), "no such file"),

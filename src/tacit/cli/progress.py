@@ -74,6 +74,7 @@ class Progress(Observer):
         self._stops_gracefully = stops_gracefully
         self._interrupts = Interrupts(lambda: display.note(_STOPPING), display.close)
         self._task: _Search | _Steps | None = None
+        self._notes: list[str] = []
         self._looked = clock()
 
     @classmethod
@@ -109,6 +110,13 @@ class Progress(Observer):
         if self._stops_gracefully:
             self._interrupts.__exit__(kind, error, traceback)
         self._display.close()
+        # Below the live line, and also for those who want no progress.
+        for text in dict.fromkeys(self._notes):
+            print(f"note: {text}", file=sys.stderr)
+
+    def on_note(self, text: str) -> None:
+        """Keep it until the line of progress is gone."""
+        self._notes.append(text)
 
     def on_start(self, task: str, *, total: int | None = None) -> None:
         """Show that a task begins; one that stops gracefully and has no known steps is a search."""

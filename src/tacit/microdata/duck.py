@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 import duckdb
 import numpy as np
 
+from tacit.entries import AmbiguousNumbersError, likely_cause, shapes_of
 from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
 from tacit.microdata.contributions import Orders, Records, Tally
-from tacit.microdata.csv_files import csv_query
+from tacit.microdata.csv_files import CsvFiles
+from tacit.microdata.duck_columns import NUMERIC, TEXT, WHOLE, SqlColumns
 from tacit.microdata.duck_errors import plain_errors
 from tacit.microdata.duck_watch import WatchedConnection
+from tacit.microdata.file_format import Reading
 from tacit.microdata.file_names import for_duckdb, found_files
 from tacit.microdata.queries import one_select, refuse_no_database
 from tacit.microdata.quoting import quoted_name, quoted_text
@@ -42,15 +46,12 @@ from tacit.microdata.sources import (
     source_number,
     table_name,
 )
-from tacit.microdata.specification import NO, RECORDS, YES, Specification
+from tacit.microdata.places import FaultPlaces, SheetRecords
+from tacit.microdata.specification import RECORDS, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
 from tacit.table.contributors import ALONE, CONTRIBUTOR, HOLDING, numbers_of, numbers_without_codes
 
-WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-FLOATING = ("FLOAT", "DOUBLE")
-TEXT = ("VARCHAR", "ENUM")
-NUMERIC = (*WHOLE, *FLOATING, "UBIGINT", "HUGEINT", "UHUGEINT", "DECIMAL", "BOOLEAN", "BIGNUM")
 _FILE_READER = "read_parquet"
 _SELECT_THEM = "have the query select them"
 """In place of the columns that a query gives: it may have made their names from records."""
@@ -81,6 +82,7 @@ class DuckMicrodata:
         memory_limit: str | None = None,
         temp_directory: str | None = None,
         observer: Observer | None = None,
+        reading: Reading | None = None,
     ):
         self.backend = source.backend if isinstance(source, Frame) else None
         self._source = source
@@ -89,7 +91,10 @@ class DuckMicrodata:
         self._temp_directory = temp_directory
         self._observer = observer or Observer()
         self._open = ExitStack()
-        self._files: list[str] = []
+        self._reading = reading or Reading()
+        self._files: dict[str, str] = {}
+        self._written: CsvFiles | SheetRecords | None = None
+        self._notes: list[str] = []
         self._is_closed_off = False
         self._whole: dict[str, Any] | None = None
         self._holding_of: Integers | None = None
@@ -117,6 +122,12 @@ class DuckMicrodata:
             described = self._duck.execute(f"DESCRIBE SELECT * FROM {self._table}").fetchall()
             self._types = {row[0]: str(row[1]).split("(")[0] for row in described}
             self._check_types()
+            self._columns = SqlColumns(self._types, self._asked_for)
+            if not isinstance(self._source, FileQuery):
+                try:
+                    self._columns.look_at_points(self._rows, self._table, self._reading.numbers)
+                except AmbiguousNumbersError as error:
+                    raise self._located(error) from None
             self._open = stack.pop_all()
         return self
 
@@ -145,14 +156,14 @@ class DuckMicrodata:
             self._duck.register("records", source.native)
             return "records"
         if isinstance(source, Files):
-            self._files += found_files(source.names)
+            self._files |= {file: file for file in found_files(source.names)}
             if source.kind == "parquet":
                 names = ", ".join(quoted_text(for_duckdb(name)) for name in self._files)
                 # Names of folders are not data, even if one is called turnover=7.
                 return f"{_FILE_READER}([{names}], union_by_name = true, hive_partitioning = false)"
-            return self._copy(f"({csv_query(self._duck, self._files, wanted)})")
+            return self._read_sheets() if source.kind == "excel" else self._read_csv()
         if isinstance(source, FileQuery):
-            self._files += source.files
+            self._files |= {file: file for file in source.files}
             return self._copy(f"({source.query})")
         if isinstance(source, Relation):
             return self._copy_relation(source.relation)
@@ -162,7 +173,7 @@ class DuckMicrodata:
             connection = source.database
             relation = connection.sql(f"FROM {query}") if asks else connection.table(source.query)
             return self._copy_relation(relation, _SELECT_THEM if asks else None)
-        self._files.append(source.database)
+        self._files[source.database] = source.database
         refuse_no_database(source.database)
         self._duck.execute(
             f"ATTACH {quoted_text(source.database)} AS source (TYPE duckdb, READ_ONLY)"
@@ -175,6 +186,64 @@ class DuckMicrodata:
         copied = self._copy(query, _SELECT_THEM)
         self._duck.execute("USE memory")
         return copied
+
+    def _read_csv(self) -> str:
+        written = CsvFiles(
+            self._duck, self._files, self._asked_for, self._reading, self._folder
+        )
+        self._written = written
+        self._files |= written.shown
+        try:
+            copied = self._copy(f"({written.query()})")
+        except duckdb.InvalidInputException:
+            if not written.copy_odd_ones():
+                raise
+            self._files |= written.shown
+            copied = self._copy(f"({written.query()})")
+        columns = ", ".join(quoted_name(name) for name in self._asked_for.columns)
+        if self._duck.execute(
+            f"SELECT 1 FROM {copied} WHERE coalesce({columns}, NULL) IS NULL LIMIT 1"
+        ).fetchall():
+            written.skips_empty = True
+            self._duck.execute(f"DROP TABLE {copied}")
+            copied = self._copy(f"({written.query()})")
+        self._notes += written.notes
+        return copied
+
+    def _read_sheets(self) -> str:
+        sheets = SheetRecords(self._files, self._asked_for, self._reading.sheet)
+        self._written = sheets
+        self._notes += sheets.notes
+        self._duck.register("records", sheets.arrays())
+        return "records"
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._duck.execute(query).fetchall()
+        return rows
+
+    def _look_closely(self, dimensions: Iterable[str]) -> bool:
+        """Look how codes and numbers are written; whether not as was thought.
+
+        Readers of other formats give codes and numbers as they are to be.
+        """
+        if isinstance(self._source, FileQuery):
+            return False
+        columns = self._columns
+        try:
+            other = columns.look_at_numbers(self._rows, self._table, self._reading.numbers)
+        except AmbiguousNumbersError as error:
+            raise self._located(error) from None
+        return columns.look_at_codes(self._rows, self._table, dimensions) or other
+
+    def _located(self, error: AmbiguousNumbersError) -> InputError:
+        """The error with the first number that could mean two things."""
+        for name in self._asked_for.numbers if self._written is not None else ():
+            for file, line, text in self._written.entries(name) if self._written else ():
+                if f"either {error.mark}" in shapes_of([text]):
+                    return InputError(
+                        f"column {name}: {error}", path=file, line=line, key=error.key
+                    )
+        return error
 
     def _close_off(self) -> None:
         """Let nothing that runs from here on reach files, apart from what was opened."""
@@ -213,96 +282,56 @@ class DuckMicrodata:
                     key=wanted.key_of(name),
                 )
 
-    # --- What a column says, as SQL over the source -------------------------------------------
-
-    def _code(self, name: str) -> str:
-        """A code as text, NULL where it is missing."""
-        column, kind = quoted_name(name), self._types[name]
-        if kind in FLOATING:
-            # Whole numbers become floating where pandas has to leave a gap.
-            return (
-                f"CASE WHEN isnan({column}) THEN NULL "
-                f"WHEN {column} = floor({column}) AND abs({column}) < 9e15 "
-                f"THEN CAST(CAST({column} AS BIGINT) AS VARCHAR) "
-                f"ELSE CAST({column} AS VARCHAR) END"
-            )
-        return f"NULLIF(CAST({column} AS VARCHAR), '')"
-
-    def _unit(self, name: str) -> str:
-        """A contributor or holding, NULL where it is missing."""
-        whole = self._types[name] in WHOLE
-        return quoted_name(name) if whole else self._code(name)
-
-    def _number(self, name: str) -> str:
-        """A number, NULL where there is none."""
-        column, kind = quoted_name(name), self._types[name]
-        if kind in TEXT:
-            text = f"CAST({column} AS VARCHAR)"
-            # DuckDB reads 1_000, which nobody else does.
-            number = f"(CASE WHEN NOT contains({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END)"
-        elif kind not in FLOATING:
-            return f"CAST({column} AS DOUBLE)"
-        else:
-            number = f"CAST({column} AS DOUBLE)"
-        return f"CASE WHEN isfinite({number}) THEN {number} END"
-
-    def _is_missing(self, name: str) -> str:
-        column, kind = quoted_name(name), self._types[name]
-        if kind in TEXT:
-            text = f"lower(trim(CAST({column} AS VARCHAR)))"
-            return f"({column} IS NULL OR {text} IN ('', 'nan'))"
-        return f"({column} IS NULL OR isnan({column}))" if kind in FLOATING else f"{column} IS NULL"
-
-    def _weight(self, name: str) -> str:
-        number = self._number(name)
-        return f"CASE WHEN {number} >= 0 THEN {number} END"
-
-    def _flag(self, name: str) -> str:
-        """1 or 0, NULL where it is neither."""
-        column = quoted_name(name)
-        if self._types[name] in TEXT:
-            text = f"lower(trim(CAST({column} AS VARCHAR)))"
-            yes, no = (", ".join(quoted_text(word) for word in words) for words in (YES, ("", *NO)))
-            return (
-                f"CASE WHEN {column} IS NULL OR {text} IN ({no}) THEN 0 "
-                f"WHEN {text} IN ({yes}) THEN 1 END"
-            )
-        number = self._number(name)
-        return f"CASE WHEN {number} IS NULL THEN 0 WHEN {number} = 0 THEN 0 ELSE 1 END"
-
     # --- What engines do -------------------------------------------------------------------------
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed about how the source is written, once prepared."""
+        shown = next(iter(self._files.values()), None)
+        prefix = "" if shown is None else f"{shown}: "
+        return [*self._notes, *(f"{prefix}{note}" for note in self._columns.notes)]
 
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
-        query = f"SELECT DISTINCT {self._code(column)} AS code FROM {self._table}"
         with self._plain_errors():
-            found = self._duck.execute(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")
-            return [row[0] for row in found.fetchall()]
+            found = self._codes(column)
+            if isinstance(self._source, FileQuery):
+                return found
+            columns = self._columns
+            columns.note_codes(column, found)
+            return self._codes(column) if column in columns.untidy | columns.floats else found
+
+    def _codes(self, column: str) -> list[str]:
+        query = f"SELECT DISTINCT {self._columns.code(column)} AS code FROM {self._table}"
+        return [row[0] for row in self._rows(f"SELECT code FROM ({query}) WHERE code IS NOT NULL")]
 
     def findings(self, dimensions: Mapping[str, Hierarchy]) -> list[Finding]:
         """What is wrong with the records."""
-        wanted = self._asked_for
+        wanted, columns = self._asked_for, self._columns
         self._observer.on_phase("looking for faults")
         with self._plain_errors():
             found: list[Finding] = []
             for name, hierarchy in dimensions.items():
-                query = f"SELECT {self._code(name)}, count(*) FROM {self._table} GROUP BY 1"
+                query = f"SELECT {columns.code(name)}, count(*) FROM {self._table} GROUP BY 1"
                 found += code_findings(name, hierarchy, self._duck.execute(query).fetchall())
             if wanted.contributor is not None:
-                missing = f"{self._unit(wanted.contributor)} IS NULL"
+                missing = f"{columns.unit(wanted.contributor)} IS NULL"
                 found += self._counted(wanted.contributor, Fault.MISSING, missing)
             for name in wanted.numbers:
-                missing, number = self._is_missing(name), self._number(name)
+                missing, number = columns.is_missing(name), columns.number(name)
                 found += self._counted(name, Fault.MISSING, missing)
                 odd = f"NOT {missing} AND {number} IS NULL"
                 found += self._counted(name, Fault.NOT_A_NUMBER, odd, examples=True)
             if wanted.weight is not None:
-                below = f"{self._number(wanted.weight)} < 0"
+                below = f"{columns.number(wanted.weight)} < 0"
                 found += self._counted(wanted.weight, Fault.NEGATIVE_WEIGHT, below)
             if wanted.request is not None:
-                odd = f"({self._flag(wanted.request)}) IS NULL"
+                odd = f"({columns.flag(wanted.request)}) IS NULL"
                 found += self._counted(wanted.request, Fault.NOT_A_FLAG, odd, examples=True)
-            return found
+            if self._written is None:
+                return found
+            places = FaultPlaces(self._written, dimensions, columns)
+            return [dataclasses.replace(each, places=places.of(each)) for each in found]
 
     def _counted(
         self, name: str, fault: Fault, condition: str, *, examples: bool = False
@@ -311,19 +340,31 @@ class DuckMicrodata:
         if not count:
             return []
         shown: list[str] = []
+        causes: dict[str, None] = {}
         if examples and self._types[name] in TEXT:
             text = f"CAST({quoted_name(name)} AS VARCHAR)"
             masked = f"regexp_replace({text}, '{DIGITS}', '{MASK}', 'g')"
             query = (
-                f"SELECT {masked}, count(*) FROM {self._table} WHERE {condition} "
-                f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {EXAMPLES}"
+                f"SELECT {masked}, min({text}) FROM {self._table} WHERE {condition} "
+                f"GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT {EXAMPLES}"
             )
-            shown = [row[0] for row in self._duck.execute(query).fetchall()]
-        return [Finding(name, fault, count, tuple(shown))]
+            for example, one in self._duck.execute(query).fetchall():
+                shown.append(example)
+                if fault is Fault.NOT_A_NUMBER:
+                    causes[likely_cause(one, self._columns.format)] = None
+        cause = ", or ".join(list(filter(None, causes))[:2])
+        return [Finding(name, fault, count, tuple(shown), cause=cause)]
 
     def prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         """Number codes and contributors; the leaf keys that occur, increasing."""
         self._observer.on_phase("numbering codes and contributors")
+        found = self._prepare(dimensions)
+        # What is wrong may be only how codes and numbers are written.
+        with self._plain_errors():
+            again = self.has_faults() and self._look_closely(dimensions)
+        return self._prepare(dimensions) if again else found
+
+    def _prepare(self, dimensions: Mapping[str, Hierarchy]) -> Integers:
         with self._plain_errors():
             size = math.prod(leaf_shape(dimensions))
             self.record_count = int(self._one(f"SELECT count(*) FROM {self._table}"))
@@ -335,7 +376,7 @@ class DuckMicrodata:
                 self._whole = self._duck.execute(query).fetchnumpy()
                 self._conditions = [""]
                 return occurring(self._whole["leaf_key"], size)
-            self._duck.execute(f"CREATE TEMP TABLE coded AS {query}")
+            self._duck.execute(f"CREATE OR REPLACE TEMP TABLE coded AS {query}")
             self._conditions = self._cut(parts)
             keys = self._duck.execute(
                 "SELECT DISTINCT CAST(leaf_key AS BIGINT) AS leaf_key FROM coded "
@@ -461,32 +502,32 @@ class DuckMicrodata:
         strides = leaf_strides(dimensions)
         for place, (name, hierarchy) in enumerate(dimensions.items()):
             self._make_enum(f"dimension_{place}", hierarchy.leaves)
-            code = f"enum_code(TRY_CAST({self._code(name)} AS dimension_{place}))"
+            code = f"enum_code(TRY_CAST({self._columns.code(name)} AS dimension_{place}))"
             terms.append(f"CAST({code} AS BIGINT) * {strides[place]}")
         inner = {"key": " + ".join(terms)}
         outer = {}
         nan = "'NaN'::DOUBLE"
         for place, name in enumerate(wanted.values):
-            inner[f"value_{place}"] = self._number(name)
+            inner[f"value_{place}"] = self._columns.number(name)
             outer[f"value_{place}"] = f"coalesce(r.value_{place}, {nan})"
         needed = ["key"]
         if wanted.shadow is not None:
-            inner["shadow"] = self._number(wanted.shadow)
+            inner["shadow"] = self._columns.number(wanted.shadow)
             outer["shadow"] = f"coalesce(r.shadow, {nan})"
             needed.append("shadow")
         if wanted.weight is not None:
-            inner["weight"] = self._weight(wanted.weight)
+            inner["weight"] = self._columns.weight(wanted.weight)
             outer["weight"] = f"coalesce(r.weight, {nan})"
             needed.append("weight")
         if wanted.request is not None:
-            inner["asked"] = self._flag(wanted.request)
+            inner["asked"] = self._columns.flag(wanted.request)
             needed.append("asked")
             if wanted.contributor is None:
                 outer["asked"] = "CAST(coalesce(r.asked, 0) AS UTINYINT)"
         joined = ""
         if wanted.owner is not None:
-            inner["owner"] = self._unit(wanted.owner)
             outer["unit"], joined = self._number_units(wanted.owner)
+            inner["owner"] = self._columns.unit(wanted.owner)
             if wanted.contributor is not None:
                 needed.append("owner")
         faultless = " AND ".join(f"r.{column} IS NOT NULL" for column in needed)
@@ -500,13 +541,15 @@ class DuckMicrodata:
     def _make_enum(self, name: str, codes: tuple[str, ...]) -> None:
         column = np.empty(len(codes), object)
         column[:] = codes
+        self._duck.execute(f"DROP TYPE IF EXISTS {name}")
         self._duck.register("codes", {"place": np.arange(len(codes)), "code": column})
         self._duck.execute(f"CREATE TYPE {name} AS ENUM (SELECT code FROM codes ORDER BY place)")
         self._duck.unregister("codes")
 
     def _number_units(self, name: str) -> tuple[str, str]:
         """How to number contributors, or else holdings: an expression, and a join it needs."""
-        wanted, unit = self._asked_for, self._unit(name)
+        wanted, unit = self._asked_for, self._columns.unit(name)
+        self._lowest = None
         plain = wanted.holding is None and wanted.request is None
         if plain and self._types[name] in WHOLE:
             low, high = self._duck.execute(
@@ -517,21 +560,9 @@ class DuckMicrodata:
                 return f"CAST(coalesce(r.owner - {low}, -1) AS INTEGER)", ""
         with_holding = wanted.contributor is not None and wanted.holding is not None
         with_request = wanted.contributor is not None and wanted.request is not None
-        known, order = [f"{unit} AS owner"], "owner"
-        if with_holding:
-            holding = self._unit(str(wanted.holding))
-            known += [f"min({holding}) AS holding", f"max({holding}) AS other"]
-            order = "holding NULLS LAST, owner"
-        if with_request:
-            known.append(f"max({self._flag(str(wanted.request))}) AS asked")
-        # In order: holdings lie together, sums of weights are rounded alike, and among equal
-        # contributors the same ones are listed in every run.
-        self._duck.execute(
-            "CREATE TEMP TABLE units AS SELECT *, "
-            f"row_number() OVER (ORDER BY {order}) - 1 AS number "
-            f"FROM (SELECT {', '.join(known)} FROM {self._table} WHERE {unit} IS NOT NULL "
-            "GROUP BY 1)"
-        )
+        self._list_units(name, with_holding, with_request)
+        if not isinstance(self._source, FileQuery) and self._has_untidy_units(with_holding):
+            self._list_units(name, with_holding, with_request)
         if with_holding:
             self._read_holdings()
         if with_request:
@@ -545,6 +576,39 @@ class DuckMicrodata:
         kind = "INTEGER" if 2 * self.record_count < MOST_RECORDS else "BIGINT"
         join = "LEFT JOIN units ON units.owner = r.owner"
         return f"CAST(coalesce(units.number, {missing}) AS {kind})", join
+
+    def _list_units(self, name: str, with_holding: bool, with_request: bool) -> None:
+        """All contributors, or else holdings, numbered in a table of their own."""
+        wanted, unit = self._asked_for, self._columns.unit(name)
+        known, order = [f"{unit} AS owner"], "owner"
+        if with_holding:
+            holding = self._columns.unit(str(wanted.holding))
+            known += [f"min({holding}) AS holding", f"max({holding}) AS other"]
+            order = "holding NULLS LAST, owner"
+        if with_request:
+            known.append(f"max({self._columns.flag(str(wanted.request))}) AS asked")
+        # In order: holdings lie together, sums of weights are rounded alike, and among equal
+        # contributors the same ones are listed in every run.
+        self._duck.execute(
+            "CREATE OR REPLACE TEMP TABLE units AS SELECT *, "
+            f"row_number() OVER (ORDER BY {order}) - 1 AS number "
+            f"FROM (SELECT {', '.join(known)} FROM {self._table} WHERE {unit} IS NOT NULL "
+            "GROUP BY 1)"
+        )
+
+    def _has_untidy_units(self, with_holding: bool) -> bool:
+        """Whether contributors or holdings have something around them; noted where they do."""
+        wanted, columns = self._asked_for, self._columns
+        places = {"owner": wanted.owner, **({"holding": wanted.holding} if with_holding else {})}
+        found = False
+        for column, name in places.items():
+            if name is None or name in columns.untidy or self._types[name] not in TEXT:
+                continue
+            odd = columns.is_untidy(column)
+            if self._rows(f"SELECT 1 FROM units WHERE {odd} LIMIT 1"):
+                columns.untidy |= {name}
+                found = True
+        return found
 
     def _read_holdings(self) -> None:
         wanted = self._asked_for

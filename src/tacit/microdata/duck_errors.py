@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,6 +11,7 @@ import duckdb
 
 from tacit.errors import InputError
 from tacit.microdata.file_names import for_duckdb
+from tacit.microdata.text_files import TELL_ENCODING
 
 HARMLESS = (
     duckdb.CatalogException,
@@ -20,7 +21,7 @@ HARMLESS = (
 """Errors that speak of names and queries. Others may quote what records report."""
 
 KNOWN = (
-    (r"not utf-8 encoded", "this is not text in UTF-8; convert the file"),
+    (r"not utf-8 encoded", f"this is not text in UTF-8; {TELL_ENCODING}"),
     (r"unterminated quote", "a quotation mark is opened but not closed"),
     (r"Parquet|magic bytes|thrift", "this is not a Parquet file, or it is damaged"),
     (r"not a valid DuckDB database", "this is not a DuckDB database, or it is damaged"),
@@ -53,12 +54,12 @@ _LITERAL = re.compile(r"'(?![a-z_]+\([A-Z_, ]*\)')[^']*'")
 
 
 @contextmanager
-def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
+def plain_errors(files: Sequence[str] | Mapping[str, str] = ()) -> Iterator[None]:
     """Turn errors of DuckDB into ours.
 
     Args:
         files: What may be at fault. Nothing else is taken for the name of a file: errors quote
-            records, and those may look like one.
+            records, and those may look like one. A mapping says what each stands for.
     """
     try:
         yield
@@ -74,9 +75,10 @@ def plain_errors(files: Sequence[str] = ()) -> Iterator[None]:
         raise InputError("the microdata cannot be read: a text is not valid Unicode") from None
 
 
-def _plain(error: duckdb.Error, files: Sequence[str]) -> InputError:
+def _plain(error: duckdb.Error, files: Sequence[str] | Mapping[str, str]) -> InputError:
     text = str(error)
-    named = {for_duckdb(file): file for file in files} | {file: file for file in files}
+    shown = files if isinstance(files, Mapping) else {file: file for file in files}
+    named = {for_duckdb(file): name for file, name in shown.items()} | dict(shown)
     found = [next(filter(None, match.groups())) for match in _FILE.finditer(text)]
     path = next((named[name] for name in found if name in named), None)
     line = None if path is None else _LINE.search(text)

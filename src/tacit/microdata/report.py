@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,16 +52,38 @@ class Finding:
         fault: What is wrong with it.
         records: In how many records.
         examples: Codes, or text in which each number is written `#`; never what is reported.
+        places: Files and lines of the first of them, where there are files.
+        cause: What probably went wrong, and what to do about it; empty where nothing suggests
+            itself.
     """
 
     column: str
     fault: Fault
     records: int
     examples: tuple[str, ...] = ()
+    places: tuple[tuple[str, int], ...] = ()
+    cause: str = ""
 
     def __str__(self) -> str:
         shown = f" ({', '.join(self.examples)})" if self.examples else ""
-        return f"{self.column}: {self.fault} in {_records(self.records)}{shown}"
+        cause = f", probably {self.cause}" if self.cause else ""
+        return (
+            f"{self.column}: {self.fault} in {_records(self.records)}{shown}{self._where()}{cause}"
+        )
+
+    def _where(self) -> str:
+        """Where they stand: at most a few lines, by file."""
+        by_file: dict[str, list[int]] = {}
+        for file, line in self.places:
+            by_file.setdefault(file, []).append(line)
+        told = [
+            f"{file} line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}"
+            for file, lines in by_file.items()
+        ]
+        more = self.records - len(self.places)
+        if not told:
+            return ""
+        return f" in {'; '.join(told)}" + (f" and {more} more" if more > 0 else "")
 
 
 @dataclass(frozen=True)
@@ -71,18 +94,20 @@ class TabulationReport:
         records: The number of records read.
         tabulated: For each value the number of records in its table; empty where all were refused.
         findings: What was wrong. A record may occur in several of them.
+        notes: What was guessed about how files are written, and how to say otherwise.
     """
 
     records: int
     tabulated: Mapping[str, int]
     findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def summary(self) -> str:
         """The report as a few lines of text."""
         lines = [f"{_records(self.records)} read"]
         for name, used in self.tabulated.items():
             lines.append(f"{name}: {_records(used)} tabulated, {self.records - used} dropped")
-        return "\n".join([*lines, *(str(finding) for finding in self.findings)])
+        return "\n".join([*lines, *(str(finding) for finding in self.findings), *self.notes])
 
 
 class MicrodataError(InputError):
@@ -118,9 +143,26 @@ def code_findings(
             fault,
             sum(records for _, records in cases),
             () if fault is Fault.MISSING else tuple(code for code, _ in cases[:EXAMPLES]),
+            cause=_why_unknown(hierarchy, cases[0][0]) if fault is Fault.UNKNOWN_CODE else "",
         )
         for fault, cases in sorted_out.items()
     ]
+
+
+def _why_unknown(hierarchy: Hierarchy, code: str) -> str:
+    """What probably happened to a code that is not in a hierarchy."""
+    if code.isdecimal():
+        padded = [leaf for leaf in hierarchy.leaves if leaf.lstrip("0") == code.lstrip("0")]
+        if padded:
+            return f"{padded[0]} with another number of zeros in front; did a spreadsheet drop them?"
+    alike = [leaf for leaf in hierarchy.leaves if leaf.casefold() == code.casefold()]
+    if alike:
+        return f"{alike[0]} in another case"
+    if code.endswith(".0") and code[:-2] in hierarchy:
+        return f"{code[:-2]} written as a decimal number"
+    if re.search("Ã.|Â.|\ufffd", code):
+        return "text in another encoding; write encoding"
+    return ""
 
 
 def refuse(report: TabulationReport, specification: Specification) -> None:

@@ -16,9 +16,15 @@ from tacit.errors import HierarchyError, InputError, StoppedError, about
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape
 from tacit.microdata.contributions import Tally, listed_count
+from tacit.microdata.file_format import Reading
 from tacit.microdata.report import Finding, MicrodataError, TabulationReport, refuse
 from tacit.microdata.sources import Files, SparkFrame, recognise
-from tacit.microdata.specification import Specification, flat_hierarchy
+from tacit.microdata.specification import (
+    Specification,
+    flat_hierarchy,
+    missing_policy,
+    with_missing_code,
+)
 from tacit.observer import Observer
 from tacit.problem import Integers
 from tacit.table import Grid, Table
@@ -34,6 +40,10 @@ class Microdata(Protocol):
 
     backend: str | None
     record_count: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What was guessed about how the source is written, once prepared."""
 
     def codes(self, column: str) -> list[str]:
         """The codes that occur in a column."""
@@ -66,9 +76,14 @@ def tabulate(
     request: str | None = None,
     top: int = 2,
     unknown: Policy = "refuse",
-    missing: Policy = "refuse",
+    missing: Policy | Mapping[str, Any] = "refuse",
     unreadable: Policy = "refuse",
     keep_empty: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -88,9 +103,14 @@ def tabulate(
     request: str | None = None,
     top: int = 2,
     unknown: Policy = "refuse",
-    missing: Policy = "refuse",
+    missing: Policy | Mapping[str, Any] = "refuse",
     unreadable: Policy = "refuse",
     keep_empty: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -109,9 +129,14 @@ def tabulate(
     request: str | None = None,
     top: int = 2,
     unknown: Policy = "refuse",
-    missing: Policy = "refuse",
+    missing: Policy | Mapping[str, Any] = "refuse",
     unreadable: Policy = "refuse",
     keep_empty: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -125,7 +150,7 @@ def tabulate(
 
     Args:
         source: A data frame (pandas, polars, pyarrow, a dict of columns), the path or glob
-            pattern of Parquet or CSV files or a list of them, a DuckDB relation, a pair of a
+            pattern of Parquet, CSV or Excel files or a list of them, a DuckDB relation, a pair of a
             DuckDB database (path or connection) and a table or query, or a Spark data frame.
         by: The dimensions (columns with codes) and their hierarchies. None puts the codes that
             occur below one total. Records need a finest code of each hierarchy.
@@ -147,10 +172,21 @@ def tabulate(
         unknown: Whether to `refuse` or `drop` records with codes that are not in a hierarchy
             or not finest ones.
         missing: Whether to refuse or drop records where a code, contributor or number is missing.
+            Or a code that stands for missing ones, as in `{"code": "99"}` or
+            `{"code": {"region": "99"}}`: records without a code get it, and it lies right below
+            the total where the hierarchy does not have it. `tacit.MissingSafe` makes its cells
+            safe.
         unreadable: Whether to refuse or drop records with text where a number belongs.
         keep_empty: Whether to keep cells that nobody contributes to: then every combination of
             codes is a cell. Otherwise they are left out, which says that all know them to be
             empty.
+        encoding: The encoding of CSV files. Like the following it is recognised where it is not
+            given; `report` is told what was guessed (see `tacit.sniff`).
+        delimiter: What stands between the columns of CSV files.
+        decimal: The decimal sign in text, `.` or `,`.
+        thousands: What separates thousands in text: a blank (of any kind), `'`, `.`, `,` or
+            nothing.
+        sheet: The sheet of a workbook, by its name or its place counted from 1.
         memory_limit: How much memory to use, such as `4GB`; beyond it, work moves to disk. By
             default as much as DuckDB takes.
         temp_directory: Where to put what does not fit into memory.
@@ -173,6 +209,7 @@ def tabulate(
     (array([2, 1, 1]), [[8.0, 4.0], [8.0, nan], [4.0, nan]])
     """
     several = value is not None and not isinstance(value, str)
+    policy, missing_codes = missing_policy(missing, by)
     specification = Specification(
         by=dict(by) if isinstance(by, Mapping) else by,
         values=() if value is None else tuple(value) if several else (str(value),),
@@ -183,7 +220,8 @@ def tabulate(
         request=request,
         top=top,
         unknown=unknown,
-        missing=missing,
+        missing=policy,
+        missing_codes=missing_codes,
         unreadable=unreadable,
         keep_empty=keep_empty,
     )
@@ -193,7 +231,10 @@ def tabulate(
         )
     watcher = observer or Observer()
     watcher.on_start("tabulate")
-    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
+    reading = Reading(
+        encoding=encoding, delimiter=delimiter, decimal=decimal, thousands=thousands, sheet=sheet
+    )
+    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher, reading)
     with opened as microdata:
         tables = _tabulate(microdata, specification, report, watcher)
         watcher.on_end()
@@ -204,6 +245,11 @@ def occurring_codes(
     source: Any,
     column: str,
     *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    sheet: str | int | None = None,
     memory_limit: str | None = None,
     temp_directory: str | Path | None = None,
     engine: Literal["auto", "duckdb", "spark"] = "auto",
@@ -217,7 +263,10 @@ def occurring_codes(
     specification = Specification(by={column: None}, values=())
     watcher = observer or Observer()
     watcher.on_start(f"codes of {column}")
-    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher)
+    reading = Reading(
+        encoding=encoding, delimiter=delimiter, decimal=decimal, thousands=thousands, sheet=sheet
+    )
+    opened = _open(source, specification, engine, memory_limit, temp_directory, watcher, reading)
     with opened as microdata:
         codes = _occurring(microdata, column).leaves
         watcher.on_end()
@@ -239,6 +288,7 @@ def _open(
     memory_limit: str | None,
     temp_directory: str | Path | None,
     observer: Observer,
+    reading: Reading,
 ) -> AbstractContextManager[Microdata]:
     if engine not in ("auto", "duckdb", "spark"):
         raise InputError(f"engine is {engine!r}; it can be auto, duckdb or spark", key=("engine",))
@@ -255,6 +305,12 @@ def _open(
             raise InputError(
                 "memory_limit and temp_directory are for DuckDB; configure the Spark session",
                 key=("temp_directory" if memory_limit is None else "memory_limit",),
+            )
+        if reading.given or (isinstance(recognised, Files) and recognised.kind == "excel"):
+            named = reading.given[0] if reading.given else "an Excel file"
+            raise InputError(
+                f"{named} is for DuckDB; have Spark read the data, and pass its data frame",
+                key=tuple(reading.given[:1]),
             )
         try:
             from tacit.microdata.spark import SparkMicrodata
@@ -274,7 +330,7 @@ def _open(
     from tacit.microdata.duck import DuckMicrodata
 
     folder = None if temp_directory is None else os.fspath(temp_directory)
-    return DuckMicrodata(recognised, specification, memory_limit, folder, observer)
+    return DuckMicrodata(recognised, specification, memory_limit, folder, observer, reading)
 
 
 def _tabulate(
@@ -287,6 +343,9 @@ def _tabulate(
     for name, given in specification.by.items():
         _refuse_to_go_on(observer)
         dimensions[name] = _occurring(microdata, name) if given is None else given
+        lost = specification.missing_code(name)
+        if given is not None and lost is not None and lost in microdata.codes(name):
+            dimensions[name] = with_missing_code(given, lost)
     # Refuses more combinations than can be numbered before anything is.
     space = Grid(dimensions)
     if specification.keep_empty and space.cell_count > MOST_CELLS_WITH_EMPTY:
@@ -296,11 +355,14 @@ def _tabulate(
             key=("keep_empty",),
         )
     leaf_keys = microdata.prepare(dimensions)
+    notes = tuple(microdata.notes)
+    for note in notes:
+        observer.on_note(note)
     _refuse_to_go_on(observer)
     findings: tuple[Finding, ...] = ()
     if microdata.has_faults():
         findings = tuple(microdata.findings(dimensions))
-        report = TabulationReport(microdata.record_count, {}, findings)
+        report = TabulationReport(microdata.record_count, {}, findings, notes)
         try:
             refuse(report, specification)
         except MicrodataError:
@@ -327,7 +389,7 @@ def _tabulate(
             for name in used
         }
         used = microdata.fill(cells, tallies, partial(_advance, observer))
-    report = TabulationReport(microdata.record_count, used, findings)
+    report = TabulationReport(microdata.record_count, used, findings, notes)
     if tell is not None:
         tell(report)
     if not report.records:

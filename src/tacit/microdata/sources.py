@@ -16,6 +16,7 @@ import numpy as np
 
 from tacit.errors import InputError, first_few
 from tacit.microdata.file_names import matching_files
+from tacit.microdata.workbooks import SUFFIXES as WORKBOOKS
 from tacit.table.frames import FRAME_LIBRARIES
 
 ENDINGS = {
@@ -24,13 +25,14 @@ ENDINGS = {
     ".csv": "csv",
     ".tsv": "csv",
     ".txt": "csv",
+    **dict.fromkeys(WORKBOOKS, "excel"),
 }
 COMPRESSED = (".gz", ".zst")
 
 
 @dataclass(frozen=True)
 class Files:
-    """Parquet or CSV files: their names, patterns of them, or folders of Parquet files."""
+    """Parquet, CSV or Excel files: their names, patterns of them, or folders of Parquet files."""
 
     kind: str
     names: tuple[str, ...]
@@ -151,7 +153,7 @@ def recognise(source: Any, columns: tuple[str, ...]) -> Source:
         return _from_frame(source, columns)
     raise InputError(
         f"{type(source).__name__} is not a source of microdata; give a data frame, the path of "
-        "Parquet or CSV files, a DuckDB relation, a pair of a DuckDB database and a table or "
+        "Parquet, CSV or Excel files, a DuckDB relation, a pair of a DuckDB database and a table or "
         "query, or a Spark data frame"
     )
 
@@ -203,7 +205,7 @@ def _kind(name: str) -> str | None:
 def _files(paths: Iterable[str | os.PathLike[str]]) -> Files:
     names = [os.fspath(path) for path in paths]
     if not all(names):
-        raise InputError("the name of a file is empty; name Parquet or CSV files")
+        raise InputError("the name of a file is empty; name Parquet, CSV or Excel files")
     for name in names:
         if os.path.isdir(name) and not matching_files(name):
             raise InputError("this is a directory without Parquet files; name a file", path=name)
@@ -253,7 +255,7 @@ def _from_frame(frame: Any, columns: tuple[str, ...]) -> Frame:
     except TypeError:
         raise InputError(
             f"{type(frame).__name__} is not a source of microdata; give a data frame of pandas, "
-            "polars or pyarrow, the path of Parquet or CSV files, a DuckDB relation or a Spark "
+            "polars or pyarrow, the path of Parquet, CSV or Excel files, a DuckDB relation or a Spark "
             "data frame"
         ) from None
     present = tuple(opened.collect_schema().names())

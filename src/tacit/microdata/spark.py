@@ -59,6 +59,7 @@ class SparkMicrodata:
         self._source = source
         self._asked_for = specification
         self._faults = False
+        self.notes: list[str] = []
         self._token = secrets.randbits(62)
 
     def __enter__(self) -> Self:
@@ -115,6 +116,10 @@ class SparkMicrodata:
 
     def _code(self, name: str) -> Column:
         """A code as text, NULL where it is missing."""
+        found, stand_in = self._given_code(name), self._asked_for.missing_code(name)
+        return found if stand_in is None else sql.coalesce(found, sql.lit(stand_in))
+
+    def _given_code(self, name: str) -> Column:
         column = sql.col(self._place[name])
         text = column.cast("string")
         if self._types[name] in FLOATING:

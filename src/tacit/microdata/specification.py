@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from tacit.errors import InputError, KeyPath, first_few, name_columns, unwritable
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
@@ -21,7 +22,8 @@ POLICIES = ("refuse", "drop")
 class Specification:
     """Which columns are tabulated, and what happens to records that cannot be.
 
-    Attributes are those of `tabulate`; `values` is empty where records are counted.
+    Attributes are those of `tabulate`; `values` is empty where records are counted, and
+    `missing_codes` holds the code that stands for a missing one, for dimensions that have it.
     """
 
     by: Mapping[str, Hierarchy | None]
@@ -34,6 +36,7 @@ class Specification:
     top: int = 2
     unknown: str = "refuse"
     missing: str = "refuse"
+    missing_codes: Mapping[str, str] = field(default_factory=dict)
     unreadable: str = "refuse"
     keep_empty: bool = False
 
@@ -69,6 +72,10 @@ class Specification:
                 raise InputError(f"{name} must be one of {', '.join(POLICIES)}", key=(name,))
         if not isinstance(self.keep_empty, bool):
             raise InputError("keep_empty must be true or false", key=("keep_empty",))
+
+    def missing_code(self, dimension: str) -> str | None:
+        """The code of records whose own is missing, None where there is no such code."""
+        return self.missing_codes.get(dimension)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -130,6 +137,56 @@ class Specification:
                 else f"there are no columns {first_few(absent)}; {known}",
                 key=self.key_of(absent[0]),
             )
+
+
+def missing_policy(given: Any, by: Any) -> tuple[Any, dict[str, str]]:
+    """What happens to records with missing entries, and the codes that stand for missing ones.
+
+    Args:
+        given: `refuse` or `drop`; or a mapping whose `code` is a code for all dimensions, or a
+            mapping from dimensions to codes.
+        by: The dimensions.
+
+    >>> missing_policy({"code": "99"}, {"region": None, "size": None})
+    ('refuse', {'region': '99', 'size': '99'})
+    """
+    if not isinstance(given, Mapping):
+        return given, {}
+    if "safe" in given:
+        raise InputError(
+            "safe belongs to the rules: leave it out here, and apply tacit.MissingSafe to the table",
+            key=("missing", "safe"),
+        )
+    if set(given) != {"code"}:
+        raise InputError(
+            'missing must be "refuse", "drop" or a code, as in {"code": "99"}', key=("missing",)
+        )
+    codes = given["code"]
+    if not isinstance(codes, Mapping):
+        codes = dict.fromkeys(by, codes)
+    for name, code in codes.items():
+        if name not in by:
+            raise InputError(
+                f"missing: there is no dimension {name}; dimensions are {', '.join(by)}",
+                key=("missing", "code"),
+            )
+        if not isinstance(code, str) or not code.strip():
+            raise InputError(
+                "missing: a code must be a text that is not empty, as in {'code': '99'}",
+                key=("missing", "code"),
+            )
+    return "refuse", {name: code.strip() for name, code in codes.items()}
+
+
+def with_missing_code(hierarchy: Hierarchy, code: str) -> Hierarchy:
+    """A hierarchy with a code for missing ones right below its total.
+
+    >>> with_missing_code(Hierarchy.flat(["N", "S"]), "99").codes
+    ('Total', 'N', 'S', '99')
+    """
+    if code in hierarchy:
+        return hierarchy
+    return Hierarchy((*hierarchy.codes, code), (*hierarchy.parents, 0))
 
 
 def flat_hierarchy(codes: list[str]) -> Hierarchy:
