@@ -25,6 +25,7 @@ __all__ = [
     "Dominance",
     "EvidenceError",
     "Explanation",
+    "FileFormat",
     "GroupDisclosure",
     "Hierarchy",
     "HierarchyError",
@@ -40,6 +41,7 @@ __all__ = [
     "Manual",
     "MicrodataError",
     "MinFrequency",
+    "MissingSafe",
     "NoReleaseError",
     "Observer",
     "Options",
@@ -79,6 +81,7 @@ __all__ = [
     "compare",
     "examples",
     "explain",
+    "fixed_width",
     "generators",
     "grouped",
     "intervals",
@@ -90,6 +93,7 @@ __all__ = [
     "problem_to_frames",
     "protect",
     "read_audit",
+    "read_columns",
     "read_jj",
     "read_solution",
     "recode",
@@ -99,6 +103,7 @@ __all__ = [
     "run_argus",
     "sensitive_sums",
     "singleton_respondents",
+    "sniff",
     "suggest_levels",
     "suggest_recodes",
     "suppress",
@@ -121,6 +126,7 @@ _HOMES = {
     "Dominance": "tacit.rules",
     "EvidenceError": "tacit.attack.evidence",
     "Explanation": "tacit.explanation",
+    "FileFormat": "tacit.microdata",
     "GroupDisclosure": "tacit.rules",
     "Hierarchy": "tacit.hierarchy",
     "HierarchyError": "tacit.errors",
@@ -136,6 +142,7 @@ _HOMES = {
     "Manual": "tacit.rules",
     "MicrodataError": "tacit.microdata",
     "MinFrequency": "tacit.rules",
+    "MissingSafe": "tacit.rules",
     "NoReleaseError": "tacit.release",
     "Observer": "tacit.observer",
     "Options": "tacit.options",
@@ -173,6 +180,7 @@ _HOMES = {
     "combined": "tacit.methods.combined.run",
     "compare": "tacit.comparison",
     "explain": "tacit.explanation",
+    "fixed_width": "tacit.io.argus.microdata",
     "grouped": "tacit.methods.recoding.plan",
     "intervals": "tacit.methods.intervals.run",
     "largest_contributors": "tacit.attack.knowledge",
@@ -182,6 +190,7 @@ _HOMES = {
     "problem_to_frames": "tacit.io.frames",
     "protect": "tacit.release",
     "read_audit": "tacit.io.audits",
+    "read_columns": "tacit.io.cells",
     "read_jj": "tacit.io.jj",
     "read_solution": "tacit.io.solutions",
     "recode": "tacit.methods.recoding.run",
@@ -189,6 +198,7 @@ _HOMES = {
     "run_argus": "tacit.jobs.argus",
     "sensitive_sums": "tacit.rules.sums",
     "singleton_respondents": "tacit.attack.knowledge",
+    "sniff": "tacit.microdata",
     "suggest_levels": "tacit.methods.recoding.levels",
     "suggest_recodes": "tacit.methods.recoding.suggest",
     "suppress": "tacit.methods.suppress.run",
@@ -228,9 +238,11 @@ if TYPE_CHECKING:
     from tacit.hierarchy import Hierarchy
     from tacit.insiders import Insiders, LevelsAgainst
     from tacit.io.argus.apriori_files import write_apriori
+    from tacit.io.argus.microdata import fixed_width
     from tacit.io.argus.sheet import Described
     from tacit.io.argus.written import WriteOptions, write_argus
     from tacit.io.audits import read_audit, write_audit
+    from tacit.io.cells import read_columns
     from tacit.io.frames import problem_from_frames, problem_to_frame, problem_to_frames
     from tacit.io.jj import read_jj, write_jj
     from tacit.io.previous import Previous
@@ -251,7 +263,7 @@ if TYPE_CHECKING:
     from tacit.methods.rounding.run import round  # noqa: A004 - the name of the method
     from tacit.methods.suppress.options import SuppressOptions
     from tacit.methods.suppress.run import suppress
-    from tacit.microdata import MicrodataError, TabulationReport, tabulate
+    from tacit.microdata import FileFormat, MicrodataError, TabulationReport, sniff, tabulate
     from tacit.observer import Observer
     from tacit.options import Options
     from tacit.outcome import Intervals, Outcome, Report, Status, StopReason, Suppression, Values
@@ -262,6 +274,7 @@ if TYPE_CHECKING:
         GroupDisclosure,
         Manual,
         MinFrequency,
+        MissingSafe,
         PPercent,
         PriorPosterior,
         Request,

@@ -21,13 +21,17 @@ MISSING = ("", "nan")
 """What stands for no number, in any case."""
 
 BLANKS = " \t\u00a0\u2007\u2009\u202f"
-"""Blanks, among them those that do not break a line; French and Swiss tables use them in numbers."""
+"""Blanks, among them those that do not break a line, as French tables have them in numbers."""
+
+AROUND_NUMBERS = f'{BLANKS}\r\n"='
+"""What may stand around a number without being part of it."""
 
 APOSTROPHES = "'\u2019"
 DECIMALS = (".", ",")
 THOUSANDS = ("", " ", "'", ".", ",")
 """What may stand between thousands; a blank stands for every kind of blank, and so does `'`."""
 
+_KINDS = {" ": BLANKS, "'": APOSTROPHES}
 _WORDS = {
     ".": "a point",
     ",": "a comma",
@@ -68,6 +72,16 @@ def tidy_code(text: str) -> str:
         if found is not None:
             return found[1].strip()
     return stripped
+
+
+def are_floats(codes: Iterable[str]) -> bool:
+    """Whether all codes are whole numbers that a program wrote with a decimal, such as 1.0.
+
+    >>> are_floats(["1.0", "12.0"]), are_floats(["1.0", "1.1"]), are_floats([])
+    (True, False, False)
+    """
+    found = list(codes)
+    return bool(found) and all(code.endswith(".0") and code[:-2].isdecimal() for code in found)
 
 
 def _shapes(mark: str, other: str) -> dict[str, str]:
@@ -112,17 +126,17 @@ class NumberFormat:
     def pattern(self) -> str:
         """A pattern of the whole text, without blanks around it."""
         point = re.escape(self.decimal)
-        whole = "[0-9]+"
-        if self.thousands:
-            # Nothing begins with a group of zeros: that would be a decimal.
-            whole = f"(?:[1-9][0-9]{{0,2}}(?:[{self.marks}][0-9]{{3}})+|[0-9]+)"
+        # Nothing begins with a group of zeros: that would be a decimal. Nor has a number marks of
+        # two kinds between its thousands.
+        kinds = [re.escape(_KINDS.get(mark, mark)) for mark in self.thousands]
+        grouped = [f"[1-9][0-9]{{0,2}}(?:[{kind}][0-9]{{3}})+" for kind in kinds]
+        whole = f"(?:{'|'.join([*grouped, '[0-9]+'])})"
         return f"{_SIGN}(?:{whole}(?:{point}[0-9]*)?|{point}[0-9]+){_EXPONENT}"
 
     @property
     def marks(self) -> str:
         """All characters that may separate thousands."""
-        kinds = {" ": BLANKS, "'": APOSTROPHES}
-        return "".join(kinds.get(mark, mark) for mark in self.thousands)
+        return "".join(_KINDS.get(mark, mark) for mark in self.thousands)
 
     @cached_property
     def _matches(self) -> re.Pattern[str]:
@@ -134,7 +148,7 @@ class NumberFormat:
         >>> NumberFormat(",", ".").read("1.234,5"), NumberFormat(",", ".").read("1.5")
         (1234.5, None)
         """
-        stripped = text.strip()
+        stripped = text.strip(AROUND_NUMBERS)
         if not self._matches.fullmatch(stripped):
             return None
         plain = stripped.translate({ord(mark): None for mark in self.marks})
@@ -210,7 +224,7 @@ def shapes_of(texts: Iterable[str]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for text in texts:
-        stripped = text.strip()
+        stripped = text.strip(AROUND_NUMBERS)
         if stripped.isdecimal():
             continue
         either = False
@@ -270,9 +284,9 @@ def format_of(shapes: Mapping[str, int], told: Told) -> NumberFormat:
     thousands = ""
     other = _other(decimal)
     # With a decimal sign that was told, the other one can only separate thousands.
-    if groups[other] and not contradicts:
-        thousands += other
-    elif told.decimal is not None and shapes.get(f"either {other}") and not votes[other]:
+    if (groups[other] and not contradicts) or (
+        told.decimal is not None and shapes.get(f"either {other}") and not votes[other]
+    ):
         thousands += other
     thousands += " " if shapes.get("blanks") else ""
     thousands += "'" if shapes.get("apostrophes") else ""
@@ -285,25 +299,32 @@ def _other(mark: str | None) -> str:
 
 _NUMBER = "[+\\-\u2212]?[0-9][0-9.,' \u00a0\u202f]*"
 _CAUSES = (
-    (r"[-\u2013\u2014\u2212]+", "a dash for zero or nothing; write 0, or leave it empty"),
+    (r"[-\u2013\u2014\u2212]+", "a dash for zero or nothing: write 0, or leave it empty"),
     (
         r"\.{1,3}|:|\*+|[a-z]{1,2}|n/?a|n\.a\.?|nc|conf\.?|null|none|#n/a",
-        "a mark in place of a figure; leave it empty where there is none",
+        "a mark in place of a figure: leave it empty where there is none",
     ),
-    (r"#[a-z/0-9!?]+[!?]?", "an error of a spreadsheet; correct the formula"),
-    (r"[+-]?inf(inity)?|nan", "an infinite number; correct it"),
-    (r"\(\s*[0-9.,' ]+\)", "brackets for a negative number; write a minus sign"),
-    (r"[0-9.,' ]*[0-9]\s*[-\u2212]", "the minus sign stands behind; write it in front"),
-    (r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}", "a date; did a spreadsheet make one of a number?"),
+    (r"#[a-z/0-9!?]+[!?]?", "an error of a spreadsheet: correct the formula"),
+    (r"[+-]?inf(inity)?|nan", "an infinite number: correct it"),
+    (r"\(\s*[0-9.,' ]+\)", "brackets for a negative number: write a minus sign"),
+    (r"[0-9.,' ]*[0-9]\s*[-\u2212]", "the minus sign stands behind: write it in front"),
     (
-        _NUMBER + r"(\s*[*\u2020\u2021\u00b9\u00b2\u00b3\u2070-\u2079]+|\s*[a-z0-9]{1,2}\)|\s*\([a-z0-9]{1,2}\)"
-        r"|\s+[pregsub])",
-        "a footnote mark; remove it",
+        r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}",
+        "a date: did a spreadsheet make one of a number?",
     ),
-    (_NUMBER + r"%|[\u20ac$\u00a3\u00a5].*|.*[\u20ac$\u00a3\u00a5]", "a unit; keep the number alone"),
-    (_NUMBER + r"\s*[a-z][^0-9]*", "a unit; keep the number alone"),
-    (r"[0-9ol.,' ]*[ol][0-9ol.,' ]*", "a letter o or l in place of a digit; correct it"),
-    (r"[0-9]+(_[0-9]+)+", "an underscore between digits; remove it"),
+    (
+        _NUMBER + r"(\s*[*\u2020\u2021\u00b9\u00b2\u00b3\u2070-\u2079]+|\s*[a-z0-9]{1,2}\)"
+        r"|\s*\([a-z0-9]{1,2}\)"
+        r"|\s+[pregsub])",
+        "a footnote mark: remove it",
+    ),
+    (
+        _NUMBER + r"%|[\u20ac$\u00a3\u00a5].*|.*[\u20ac$\u00a3\u00a5]",
+        "a unit: keep the number alone",
+    ),
+    (_NUMBER + r"\s*[a-z][^0-9]*", "a unit: keep the number alone"),
+    (r"[0-9ol.,' ]*[ol][0-9ol.,' ]*", "a letter o or l in place of a digit: correct it"),
+    (r"[0-9]+(_[0-9]+)+", "an underscore between digits: remove it"),
 )
 _CAUSES_COMPILED = tuple((re.compile(pattern), cause) for pattern, cause in _CAUSES)
 
@@ -314,7 +335,7 @@ def likely_cause(text: str, expected: NumberFormat = PLAIN) -> str:
     The text itself is not quoted, because it may be confidential.
 
     >>> likely_cause("12 EUR"), likely_cause("-")
-    ('a unit; keep the number alone', 'a dash for zero or nothing; write 0, or leave it empty')
+    ('a unit: keep the number alone', 'a dash for zero or nothing: write 0, or leave it empty')
     >>> likely_cause("3,5")
     'a decimal comma where other numbers have a decimal point'
     """
@@ -324,16 +345,16 @@ def likely_cause(text: str, expected: NumberFormat = PLAIN) -> str:
     word = "comma" if other == "," else "point"
     if f"either {other}" in shapes:
         return (
-            f"a {word} that separates thousands, or a decimal {word}; write thousands = "
+            f"a {word} that separates thousands, or a decimal {word}: write thousands = "
             f'"{other}" if it separates thousands'
         )
     if f"decimal {other}" in shapes:
         expected_word = "point" if word == "comma" else "comma"
         return f"a decimal {word} where other numbers have a decimal {expected_word}"
     if any(f"thousands {mark}" in name for name in shapes for mark in DECIMALS):
-        return "points or commas that contradict those of other numbers; write decimal"
+        return "points or commas that contradict those of other numbers"
     if "blanks" in shapes or "apostrophes" in shapes:
-        return "a sign between thousands; write thousands to allow it"
+        return "a sign between thousands: write thousands to allow it"
     lowered = stripped.casefold()
     for pattern, cause in _CAUSES_COMPILED:
         if pattern.fullmatch(lowered):

@@ -46,7 +46,7 @@ FAULTS = [
             Fault.NOT_A_NUMBER,
             1,
             ("n/a",),
-            cause="a mark in place of a figure; leave it empty where there is none",
+            cause="a mark in place of a figure: leave it empty where there is none",
         ),
         "unreadable",
     ),
@@ -57,7 +57,7 @@ FAULTS = [
             Fault.NOT_A_NUMBER,
             1,
             ("#,#",),
-            cause="a comma that separates thousands, or a decimal comma; "
+            cause="a comma that separates thousands, or a decimal comma: "
             'write thousands = "," if it separates thousands',
         ),
         "unreadable",
@@ -69,14 +69,14 @@ FAULTS = [
             Fault.NOT_A_NUMBER,
             1,
             ("#_#",),
-            cause="an underscore between digits; remove it",
+            cause="an underscore between digits: remove it",
         ),
         "unreadable",
     ),
     (
         {"turnover": "inf"},
         Finding(
-            "turnover", Fault.NOT_A_NUMBER, 1, ("inf",), cause="an infinite number; correct it"
+            "turnover", Fault.NOT_A_NUMBER, 1, ("inf",), cause="an infinite number: correct it"
         ),
         "unreadable",
     ),

@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 
 from tacit.errors import InputError
 from tacit.microdata import tabulate
-from tacit.microdata.duck import byte_count
+from tacit.microdata.duck_watch import byte_count
 from tacit.observer import Observer
 from tests.microdata.obvious import BY, assert_same_tables
 

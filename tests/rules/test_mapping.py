@@ -15,6 +15,7 @@ from tacit.rules import (
     GroupDisclosure,
     Manual,
     MinFrequency,
+    MissingSafe,
     PPercent,
     PriorPosterior,
     Request,
@@ -61,6 +62,9 @@ minimum = 3
 rule = "group-disclosure"
 by = ["sex"]
 absent = "known"
+[[rules]]
+rule = "missing-safe"
+codes = {sex = "9"}
 """
 
 
@@ -76,6 +80,7 @@ def test_every_rule_can_be_read() -> None:
         Request(share=10, name="asked"),
         SmallCounts(3),
         GroupDisclosure(by=["sex"], absent="known"),
+        MissingSafe({"sex": "9"}),
     ]
     assert read == wanted
     assert {type(rule) for rule in read} | {Manual} == set(RULES.values())

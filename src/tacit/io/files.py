@@ -8,12 +8,13 @@ import os
 import secrets
 import stat
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
-from tacit.errors import InputError, not_utf8, unwritable
+from tacit.errors import InputError, unwritable
+from tacit.microdata.text_files import text_of
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -21,11 +22,8 @@ _OWNER_ALONE = 0o600
 _ACCESS_LIST = "system.posix_acl_access"
 
 
-def read_content(path: str | Path) -> bytes:
-    """The content of a file, uncompressed when it is gzip whatever its name.
-
-    A UTF-8 byte order mark is dropped, and line ends come back as newlines.
-    """
+def read_bytes(path: str | Path) -> bytes:
+    """The content of a file as it is, uncompressed when it is gzip whatever its name."""
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -38,6 +36,15 @@ def read_content(path: str | Path) -> bytes:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error):
             raise InputError("the gzip file is damaged or cut off", path=path) from None
+    return content
+
+
+def read_content(path: str | Path) -> bytes:
+    """The content of a text file, see `read_bytes`.
+
+    A UTF-8 byte order mark is dropped, and line ends come back as newlines.
+    """
+    content = read_bytes(path)
     if b"\0" in content:
         raise InputError("this is not a text file in ASCII or UTF-8", path=path)
     content = content.removeprefix(_UTF8_MARK)
@@ -46,13 +53,21 @@ def read_content(path: str | Path) -> bytes:
     return content
 
 
-def read_text(path: str | Path) -> str:
-    """The content of a file that is text in UTF-8, see `read_content`."""
-    content = read_content(path)
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(content, error, path) from None
+def read_text(
+    path: str | Path, encoding: str | None = None, note: Callable[[str], object] | None = None
+) -> str:
+    """The content of a text file with newlines at the ends of lines.
+
+    Args:
+        path: The file, plain or gzip.
+        encoding: Its encoding; without it UTF-8, or what its bytes suggest.
+        note: Is told what was guessed.
+    """
+    text, found = text_of(read_bytes(path), path, encoding)
+    if encoding is None and note is not None:
+        for said in found.notes(path):
+            note(said)
+    return text
 
 
 @contextmanager

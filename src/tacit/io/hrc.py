@@ -6,15 +6,31 @@ as tau-ARGUS does, where codes have a width and may occur in several places.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from tacit.entries import tidy_code
 from tacit.errors import HierarchyError, InputError
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy
 from tacit.io.files import read_text
 
 
-def read_hrc(path: str | Path, indent: str = "@", total: str = DEFAULT_TOTAL) -> Hierarchy:
+def read_hrc(
+    path: str | Path,
+    indent: str = "@",
+    total: str = DEFAULT_TOTAL,
+    *,
+    encoding: str | None = None,
+    note: Callable[[str], object] | None = None,
+) -> Hierarchy:
     """Read a hierarchy from a file; see `Hierarchy.from_hrc`.
+
+    Args:
+        path: The file.
+        indent: The mark.
+        total: The code of the total.
+        encoding: The encoding; without it UTF-8, or what the bytes of the file suggest.
+        note: Is told what was guessed.
 
     Raises:
         InputError: The file cannot be read, a line has marks but no code or lies more than one
@@ -22,7 +38,7 @@ def read_hrc(path: str | Path, indent: str = "@", total: str = DEFAULT_TOTAL) ->
     """
     if not indent or indent.isspace():
         raise InputError("the mark before codes cannot be blank; give another, such as @")
-    lines = read_text(path).split("\n")
+    lines = read_text(path, encoding, note).split("\n")
     above = [total]
     parents: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
@@ -31,6 +47,7 @@ def read_hrc(path: str | Path, indent: str = "@", total: str = DEFAULT_TOTAL) ->
         while code.startswith(indent):
             code = code[len(indent) :].lstrip()
             depth += 1
+        code = tidy_code(code)
         if not code:
             if depth:
                 raise InputError("there are marks but no code", path=path, line=number)

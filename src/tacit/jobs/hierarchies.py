@@ -10,12 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tacit.entries import tidy_code
 from tacit.errors import HierarchyError, InputError, TacitError, first_few
 from tacit.hierarchy import DEFAULT_TOTAL, Hierarchy, label_texts
 from tacit.io.cells import read_columns
 from tacit.io.hrc import read_hrc
 from tacit.io.labels import read_labels
 from tacit.jobs.sections import Section
+from tacit.microdata.file_format import Reading
+
+HOW_WRITTEN = ("encoding", "delimiter", "sheet")
+"""How the files of a dimension are written."""
 
 _KEYS = (
     "codes",
@@ -29,6 +34,7 @@ _KEYS = (
     "label",
     "labels",
     "unknown_labels",
+    *HOW_WRITTEN,
 )
 _ABOUT_FILES = ("child", "parent", "levels", "indent", "label")
 _ALTERNATIVES = (
@@ -53,6 +59,7 @@ class Dimension:
         lengths: Otherwise, for codes whose beginnings are codes too, the lengths of each level.
         total: The code of the total.
         labels: The labels of its codes.
+        notes: What was guessed about how its files are written.
     """
 
     section: Section
@@ -60,6 +67,7 @@ class Dimension:
     lengths: tuple[int, ...] | None = None
     total: str = DEFAULT_TOTAL
     labels: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def files(self) -> list[Path]:
@@ -106,7 +114,9 @@ class Dimension:
 def read_dimension(section: Section) -> Dimension:
     """A dimension from its table in a job."""
     section.refuse_unknown(_KEYS)
-    labels = _labels(section)
+    notes: list[str] = []
+    how = _how_written(section)
+    labels = _labels(section, how, notes)
     total = section.text("total") or DEFAULT_TOTAL
     lengths = _lengths(section)
     file = section.path("file")
@@ -115,22 +125,38 @@ def read_dimension(section: Section) -> Dimension:
     if file is None and codes is None:
         if lengths is None and "total" in section.given:
             raise section.fault("'total' needs 'codes', 'file' or 'lengths' beside it", "total")
-        return Dimension(section, None, lengths, total, labels)
+        return Dimension(section, None, lengths, total, labels, tuple(notes))
     try:
         if codes is not None:
-            found = _from_codes(codes, lengths, total)
+            found = _from_codes(_tidied(codes), lengths, total)
         else:
             assert file is not None
-            found = _from_file(section, file, lengths, total)
+            found = _from_file(section, file, lengths, total, how, notes)
     except InputError:
         raise
     except TacitError as error:
         key = "codes" if file is None else "file"
         raise section.fault(str(error), key) from None
-    return Dimension(section, found, labels={**found.labels, **labels})
+    labels = {**found.labels, **labels}
+    return Dimension(section, found, labels=labels, notes=tuple(notes))
 
 
-def _labels(section: Section) -> dict[str, str]:
+def _how_written(section: Section) -> dict[str, Any]:
+    """How the files of a dimension are written, as far as the job says."""
+    given = {key: section.text(key) for key in ("encoding", "delimiter")}
+    how = {**given, "sheet": section.get("sheet", str, int)}
+    how = {key: told for key, told in how.items() if told is not None}
+    if how and not {"file", "labels"} & section.given.keys():
+        key = next(iter(how))
+        raise section.fault(f"{key!r} needs a 'file', which is not given", key)
+    try:
+        Reading(**how)
+    except InputError as error:
+        raise section.blame(error) from None
+    return how
+
+
+def _labels(section: Section, how: Mapping[str, Any], notes: list[str]) -> dict[str, str]:
     """The labels that are given apart from the hierarchy."""
     given = section.get("labels", str, dict)
     if section.one_of("unknown_labels", ("refuse", "ignore")) is not None and given is None:
@@ -142,7 +168,9 @@ def _labels(section: Section) -> dict[str, str]:
     if isinstance(given, str):
         file = section.path("labels")
         assert file is not None
-        return read_labels(file)
+        # A sheet is that of the hierarchy, if both are in workbooks.
+        apart = {key: how[key] for key in how if key != "sheet" or "file" not in section.given}
+        return read_labels(file, notes.append, **apart)
     for code, label in given.items():
         if not isinstance(label, str) or not label.strip():
             raise section.fault("a label must be a text", "labels", code)
@@ -180,6 +208,15 @@ def _lengths(section: Section) -> tuple[int, ...] | None:
     return tuple(given)
 
 
+def _tidied(codes: Any) -> Any:
+    """Codes of a job without blanks around them, as in data."""
+    if isinstance(codes, dict):
+        return {_tidied(code): _tidied(below) for code, below in codes.items()}
+    if isinstance(codes, list):
+        return [_tidied(code) for code in codes]
+    return tidy_code(codes) if isinstance(codes, str) else codes
+
+
 def _from_codes(codes: Any, lengths: tuple[int, ...] | None, total: str) -> Hierarchy:
     if lengths is not None:
         return Hierarchy.from_prefixes(codes, lengths, total)
@@ -189,12 +226,18 @@ def _from_codes(codes: Any, lengths: tuple[int, ...] | None, total: str) -> Hier
 
 
 def _from_file(
-    section: Section, file: Path, lengths: tuple[int, ...] | None, total: str
+    section: Section,
+    file: Path,
+    lengths: tuple[int, ...] | None,
+    total: str,
+    how: Mapping[str, Any],
+    notes: list[str],
 ) -> Hierarchy:
     if file.suffix.lower() == _HRC:
-        return read_hrc(file, section.text("indent") or "@", total)
+        encoding, indent = how.get("encoding"), section.text("indent") or "@"
+        return read_hrc(file, indent, total, encoding=encoding, note=notes.append)
     levels = section.texts("levels")
-    read = read_columns(file)
+    read = read_columns(file, note=notes.append, **how)
     needed = levels or [section.text("child") or "child"]
     if levels is None and lengths is None:
         needed.append(section.text("parent") or "parent")

@@ -17,6 +17,13 @@ from tacit.jobs.hierarchies import Dimension, read_dimension
 from tacit.jobs.outputs import Outputs, read_outputs
 from tacit.jobs.sections import Section
 from tacit.jobs.tables import LinkedTables, has_linked_tables, read_tables
+from tacit.jobs.written import (
+    HOW_WRITTEN,
+    how_written,
+    missing_codes,
+    refuse_beside_layout,
+    with_safe_missing,
+)
 from tacit.methods.recoding.run import Overlap
 from tacit.methods.registry import DEFAULT_METHOD, METHODS, find_method
 from tacit.microdata.file_names import is_remote, matching_files
@@ -57,7 +64,7 @@ TOP_KEYS = (
 SOURCES = ("microdata", "database", "table", "jj")
 MICRODATA_COLUMNS = ("value", "contributor", "holding", "weight", "shadow", "request")
 POLICIES = ("unknown", "missing", "unreadable")
-HOW_TO_READ = ("memory_limit", "temp_directory", "engine")
+HOW_TO_READ = ("memory_limit", "temp_directory", "engine", *HOW_WRITTEN)
 TABLE_COLUMNS = (
     "value",
     "count",
@@ -94,23 +101,41 @@ class Microdata:
     Attributes:
         source: Paths or patterns of files, or a pair of a DuckDB database and a query.
         arguments: How to tabulate them, see `tacit.tabulate`.
+        layout: The file that says where variables stand in records of fixed width.
     """
 
     source: list[str] | tuple[str, str]
     arguments: Mapping[str, Any]
+    layout: Path | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CellFile:
-    """A finished table in a CSV or Parquet file, one row per cell.
+    """A finished table in a CSV, Excel or Parquet file, one row per cell.
 
     Attributes:
         path: The file.
         columns: Which of its columns is what, see `Table.from_frame`.
+        written: How the file is written, as far as the job says; see `tacit.read_columns`.
+        missing: The code of cells whose own is missing: one, or one for each dimension.
     """
 
     path: Path
     columns: Mapping[str, Any]
+    written: Mapping[str, Any] = field(default_factory=dict)
+    missing: str | Mapping[str, str] | None = None
+
+    def missing_code(self, dimension: str) -> str | None:
+        """The code of cells whose own is missing, if there is one for this dimension."""
+        given = self.missing
+        return given.get(dimension) if isinstance(given, Mapping) else given
+
+    @property
+    def numbers(self) -> list[str]:
+        """The columns that hold numbers."""
+        codes = ("status", "cells", "top_contributor", "top_holding")
+        named = [column for key, column in self.columns.items() if key not in codes]
+        return [name for each in named for name in ([each] if isinstance(each, str) else each)]
 
 
 @dataclass(frozen=True)
@@ -204,6 +229,7 @@ class Job:
                 source = data.source
                 for name in source if isinstance(source, list) else source[:1]:
                     read += map(Path, matching_files(name) or [name])
+                read += [] if data.layout is None else [data.layout]
             elif isinstance(data, MadeTable):
                 read += data.files
             elif data.path != self.path:
@@ -342,7 +368,7 @@ def _job(top: Section, microdata: str | None = None) -> Job:
         outputs=_outputs(top, data),
     )
     job.refuse_labels_without_codes(job.outputs.presentation.labels)
-    return job
+    return with_safe_missing(job)
 
 
 def _data(top: Section, microdata: str | None) -> Microdata | CellFile | JJFile:
@@ -375,7 +401,8 @@ def _source(section: Section, microdata: str | None) -> Microdata | CellFile | J
         path = section.path("jj")
         assert path is not None
         return JJFile(path)
-    section.refuse_unknown((*SOURCES, *_MICRODATA_KEYS, *TABLE_COLUMNS, *TABLE_LISTS, "cells"))
+    known = (*SOURCES, *_MICRODATA_KEYS, *TABLE_COLUMNS, *TABLE_LISTS, "cells")
+    section.refuse_unknown(known)
     raise section.fault(f"nothing says what to read; name it with one of {', '.join(SOURCES)}")
 
 
@@ -385,6 +412,7 @@ _MICRODATA_KEYS = (
     *POLICIES,
     "keep_empty",
     *HOW_TO_READ,
+    "layout",
     "query",
 )
 
@@ -392,7 +420,9 @@ _MICRODATA_KEYS = (
 def _microdata(section: Section, microdata: str | None) -> Microdata:
     section.refuse_unknown(("microdata", "database", *_MICRODATA_KEYS))
     arguments: dict[str, Any] = {key: section.text(key) for key in MICRODATA_COLUMNS}
-    arguments |= {key: section.one_of(key, ("refuse", "drop")) for key in POLICIES}
+    arguments |= {key: section.one_of(key, ("refuse", "drop")) for key in ("unknown", "unreadable")}
+    arguments["missing"] = missing_codes(section)
+    arguments |= how_written(section)
     arguments["top"] = section.get("top", int)
     arguments["keep_empty"] = section.get("keep_empty", bool)
     arguments["memory_limit"] = section.text("memory_limit")
@@ -400,8 +430,11 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
     arguments["engine"] = section.one_of("engine", ("auto", "duckdb", "spark"))
     given = {key: argument for key, argument in arguments.items() if argument is not None}
     database, query = section.path("database"), section.text("query")
+    layout = section.path("layout")
+    if layout is not None:
+        refuse_beside_layout(section)
     if microdata is not None:
-        return Microdata([microdata], given)
+        return Microdata([microdata], given, layout)
     if database is not None:
         if query is None:
             raise section.fault("a database needs a 'query', or the name of a table", "database")
@@ -409,7 +442,7 @@ def _microdata(section: Section, microdata: str | None) -> Microdata:
     if query is not None:
         raise section.fault("'query' needs a 'database', which is not given", "query")
     names = section.texts("microdata") or []
-    return Microdata([_from_folder(section.file.parent, name) for name in names], given)
+    return Microdata([_from_folder(section.file.parent, name) for name in names], given, layout)
 
 
 def _from_folder(folder: Path, name: str) -> str:
@@ -422,14 +455,23 @@ def _from_folder(folder: Path, name: str) -> str:
 
 
 def _cell_file(section: Section) -> CellFile:
-    section.refuse_unknown(("table", *TABLE_COLUMNS, *TABLE_LISTS, "cells"))
+    section.refuse_unknown(
+        ("table", *TABLE_COLUMNS, *TABLE_LISTS, "cells", "missing", *HOW_WRITTEN)
+    )
+    missing = missing_codes(section)
+    if isinstance(missing, str):
+        raise section.fault(
+            "the cells of a finished table are not dropped: leave out 'missing', or give a code",
+            "missing",
+        )
     columns: dict[str, Any] = {key: section.text(key) for key in TABLE_COLUMNS}
     columns |= {key: section.texts(key) for key in TABLE_LISTS}
     columns["cells"] = section.one_of("cells", ("auto", "all", "finest"))
     path = section.path("table")
     assert path is not None
     given = {key: column for key, column in columns.items() if column is not None}
-    return CellFile(path, {"value": "value", **given})
+    code = None if missing is None else missing["code"]
+    return CellFile(path, {"value": "value", **given}, how_written(section), code)
 
 
 def _dimensions(top: Section) -> dict[str, Dimension]:

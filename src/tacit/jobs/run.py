@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,19 +18,15 @@ from tacit.errors import (
     StoppedError,
     TableError,
     TacitError,
-    about,
-    name_columns,
 )
-from tacit.hierarchy import Hierarchy, code_text
 from tacit.io.audits import write_audit
-from tacit.io.cells import confidential, read_columns, write_columns
+from tacit.io.cells import confidential, write_columns
 from tacit.io.exports import write_published
 from tacit.io.jj import read_jj
 from tacit.io.solutions import write_outcome_json
 from tacit.io.weights import with_weights
 from tacit.jobs.hierarchies import Dimension
 from tacit.jobs.job import (
-    HOW_TO_READ,
     CellFile,
     JJFile,
     Job,
@@ -40,6 +34,7 @@ from tacit.jobs.job import (
     Microdata,
 )
 from tacit.jobs.outputs import Outputs, TableOutputs
+from tacit.jobs.sources import codes_in_files, read_table, tabulated
 from tacit.jobs.tables import (
     LinkedTable,
     LinkedTables,
@@ -48,10 +43,8 @@ from tacit.jobs.tables import (
     whole_totals,
 )
 from tacit.methods.inputs import chosen_weights
-from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import recode
-from tacit.microdata import TabulationReport, occurring_codes, tabulate
-from tacit.microdata.file_names import matching_files
+from tacit.microdata import TabulationReport
 from tacit.observer import Observer
 from tacit.problem import ADDITIVITY_TOLERANCE, Floats, Problem
 from tacit.release import NoReleaseError, Published, Release, check_insiders, faced, protect
@@ -76,16 +69,19 @@ def job_table(
         report: Called with what was wrong with records, see `tacit.tabulate`.
         tolerance: How exactly linked tables must agree, where that is less than usual.
     """
+    for given in job.all_dimensions:
+        for note in given.notes:
+            (observer or Observer()).on_note(note)
     if isinstance(job.data, LinkedTables):
         return _linked(job, job.data, observer, report, tolerance)
     try:
         if isinstance(job.data, Microdata):
-            (table,) = _tabulated(job, [job.data], job.dimensions, observer, report)
+            (table,) = tabulated(job, [job.data], job.dimensions, observer, report)
         elif isinstance(job.data, MadeTable):
             table = job.data.make(observer, report)
         else:
             assert isinstance(job.data, CellFile)
-            table = _read_table(job.dimensions, job.data)
+            table = read_table(job.dimensions, job.data, observer)
     except StoppedError:
         raise
     except TacitError as error:
@@ -121,16 +117,16 @@ def _linked(
 ) -> Table:
     """The linked tables of a job as one."""
     made: list[tuple[LinkedTable, Table]] = []
-    occurring = _codes_in_files(data)
+    occurring = codes_in_files(data)
     for group in same_source(data.tables):
         records = [table.data for table in group if isinstance(table.data, Microdata)]
         dimensions = group[0].dimensions
         try:
             if records:
-                tables = _tabulated(job, records, dimensions, observer, report)
+                tables = tabulated(job, records, dimensions, observer, report)
             else:
                 files = [table.data for table in group if isinstance(table.data, CellFile)]
-                tables = [_read_table(dimensions, file, occurring) for file in files]
+                tables = [read_table(dimensions, file, observer, occurring) for file in files]
         except TacitError as error:
             raise _at_its_line(job, error, group[0]) from None
         recodes = {name: given for name, given in job.recodes.items() if name in dimensions}
@@ -439,85 +435,3 @@ def _decided(release: Release) -> Table:
     secondary = release.published.is_hidden & ~table.is_sensitive
     status = np.where(secondary, CellStatus.SECONDARY.value, table.status)
     return table.replace(status=status)
-
-
-def _tabulated(
-    job: Job,
-    sources: Sequence[Microdata],
-    dimensions: Mapping[str, Dimension],
-    observer: Observer | None,
-    report: Callable[[TabulationReport], object] | None,
-) -> list[Table]:
-    """The tables of sources that differ by what they add up only."""
-    data = sources[0]
-    if isinstance(data.source, list):
-        for name in data.source:
-            absent = not matching_files(name) and not os.path.isdir(name)
-            if absent and data.arguments.get("engine") != "spark":
-                raise InputError("the file cannot be read: no such file", path=name)
-    how = {key: data.arguments[key] for key in HOW_TO_READ if key in data.arguments}
-    by = {
-        name: given.resolved(partial(occurring_codes, data.source, name, observer=observer, **how))
-        for name, given in dimensions.items()
-    }
-    for name, given in job.recodes.items():
-        # Merged codes as totals of their own: so contributors to several of their parts count once.
-        if name not in by:
-            continue
-        hierarchy = by[name]
-        if hierarchy is None:
-            codes = occurring_codes(data.source, name, observer=observer, **how)
-            hierarchy = Hierarchy.flat(codes)
-        with about("recodes", name):
-            by[name] = grouped(hierarchy, given)
-    largest = [getattr(rule, "largest_needed", 0) for rule in job.rules]
-    arguments = {"top": max([2, *largest]), **data.arguments}
-    if len(sources) == 1:
-        return [tabulate(data.source, by, observer=observer, report=report, **arguments)]
-    arguments["value"] = values = [str(each.arguments["value"]) for each in sources]
-    tables = tabulate(data.source, by, observer=observer, report=report, **arguments)
-    return [tables[value] for value in values]
-
-
-def _codes_in_files(data: LinkedTables) -> dict[Dimension, tuple[str, ...]]:
-    """For each dimension the codes that occur in any of the finished tables that have it.
-
-    A table without one of them says that nobody is there.
-    """
-    found: dict[Dimension, dict[str, None]] = {}
-    for table in data.tables:
-        if isinstance(table.data, CellFile):
-            frame = read_columns(table.data.path)
-            for name, dimension in table.dimensions.items():
-                codes = map(code_text, _distinct(frame.get(name, ())))
-                found.setdefault(dimension, {}).update(dict.fromkeys(codes))
-    return {dimension: tuple(codes) for dimension, codes in found.items()}
-
-
-def _read_table(
-    described: Mapping[str, Dimension],
-    data: CellFile,
-    occurring: Mapping[Dimension, tuple[str, ...]] | None = None,
-) -> Table:
-    """A finished table; the codes of linked ones are those that occur in any of them."""
-    frame = read_columns(data.path)
-    if not any(map(len, frame.values())):
-        raise InputError("there are no cells, only the names of columns", path=data.path)
-    absent = [name for name in described if name not in frame]
-    if absent:
-        raise described[absent[0]].section.fault(
-            f"there is no column {absent[0]} in {data.path}; {name_columns(frame)}"
-        )
-    dimensions: dict[str, Hierarchy | None] = {}
-    for name, given in described.items():
-        codes: Iterable[object] = _distinct(frame[name])
-        if occurring is not None:
-            codes = occurring[given]
-        dimensions[name] = given.resolved(partial(list, codes))
-        if occurring is not None and dimensions[name] is None:
-            dimensions[name] = Hierarchy.flat(codes)
-    return Table.from_frame(frame, dimensions, **data.columns)
-
-
-def _distinct(codes: Iterable[object]) -> list[object]:
-    return [code for code in dict.fromkeys(codes) if code is not None]

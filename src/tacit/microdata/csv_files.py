@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tacit.entries import tidy_code
 from tacit.errors import InputError
 from tacit.microdata.file_format import Reading, guess_delimiter
 from tacit.microdata.file_names import for_duckdb, is_remote
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.specification import Specification
 from tacit.microdata.text_files import (
-    Encoding,
     has_odd_line_ends,
     known_encoding,
     marked_encoding,
@@ -88,16 +88,10 @@ class CsvFiles:
         copy = str(self._folder / f"plain-{[*self.shown].index(file)}.csv")
         found = write_plain_copy(file, Path(copy), self._reading.encoding)
         # In its place: the order of files is that of contributors.
-        self.shown = {
-            (copy if name == file else name): shown for name, shown in self.shown.items()
-        }
-        self._tell(file, found)
+        self.shown = {(copy if name == file else name): shown for name, shown in self.shown.items()}
+        if self._reading.encoding is None:
+            self.notes += found.notes(file)
         return copy
-
-    def _tell(self, file: str, found: Encoding) -> None:
-        if self._reading.encoding is None and not found.is_utf8:
-            how = "guessed; encoding says otherwise" if found.is_guess else "by its first bytes"
-            self.notes.append(f"{file}: read as text in {found.name} ({how})")
 
     def _format(self, file: str) -> tuple[str, tuple[str, ...]]:
         """What separates columns, and their names."""
@@ -127,8 +121,8 @@ class CsvFiles:
     def query(self) -> str:
         """A query for the columns that are needed, all as text."""
         alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        for file, format in self._formats.items():
-            alike.setdefault(format, []).append(file)
+        for file, found in self._formats.items():
+            alike.setdefault(found, []).append(file)
         return " UNION ALL ".join(
             self._query(mark, names, files) for (mark, names), files in alike.items()
         )
@@ -196,7 +190,7 @@ def names_in(line: str, separator: str) -> list[str]:
     >>> names_in('region;"turnover, net"', ";")
     ['region', 'turnover, net']
     """
-    return [name.strip() for name in next(csv.reader([line], delimiter=separator))]
+    return [tidy_code(name) for name in next(csv.reader([line], delimiter=separator))]
 
 
 def columns_of(line: str) -> tuple[str, list[str]]:

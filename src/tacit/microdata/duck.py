@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,7 +12,7 @@ from typing import Any, Self
 import duckdb
 import numpy as np
 
-from tacit.entries import AmbiguousNumbersError, likely_cause, shapes_of
+from tacit.entries import AmbiguousNumbersError, likely_cause
 from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
@@ -21,9 +20,10 @@ from tacit.microdata.contributions import Orders, Records, Tally
 from tacit.microdata.csv_files import CsvFiles
 from tacit.microdata.duck_columns import NUMERIC, TEXT, WHOLE, SqlColumns
 from tacit.microdata.duck_errors import plain_errors
-from tacit.microdata.duck_watch import WatchedConnection
+from tacit.microdata.duck_watch import WatchedConnection, byte_count
 from tacit.microdata.file_format import Reading
 from tacit.microdata.file_names import for_duckdb, found_files
+from tacit.microdata.places import FaultPlaces, SheetRecords, located
 from tacit.microdata.queries import one_select, refuse_no_database
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.report import (
@@ -46,7 +46,6 @@ from tacit.microdata.sources import (
     source_number,
     table_name,
 )
-from tacit.microdata.places import FaultPlaces, SheetRecords
 from tacit.microdata.specification import RECORDS, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
@@ -58,13 +57,6 @@ _SELECT_THEM = "have the query select them"
 
 MOST_RECORDS = 2**31 - 1
 """At most this many records can be ordered at once."""
-
-UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
-}
 
 
 class DuckMicrodata:
@@ -188,9 +180,7 @@ class DuckMicrodata:
         return copied
 
     def _read_csv(self) -> str:
-        written = CsvFiles(
-            self._duck, self._files, self._asked_for, self._reading, self._folder
-        )
+        written = CsvFiles(self._duck, self._files, self._asked_for, self._reading, self._folder)
         self._written = written
         self._files |= written.shown
         try:
@@ -236,14 +226,9 @@ class DuckMicrodata:
         return columns.look_at_codes(self._rows, self._table, dimensions) or other
 
     def _located(self, error: AmbiguousNumbersError) -> InputError:
-        """The error with the first number that could mean two things."""
-        for name in self._asked_for.numbers if self._written is not None else ():
-            for file, line, text in self._written.entries(name) if self._written else ():
-                if f"either {error.mark}" in shapes_of([text]):
-                    return InputError(
-                        f"column {name}: {error}", path=file, line=line, key=error.key
-                    )
-        return error
+        if self._written is None:
+            return error
+        return located(error, self._written, self._asked_for.numbers)
 
     def _close_off(self) -> None:
         """Let nothing that runs from here on reach files, apart from what was opened."""
@@ -621,18 +606,3 @@ class DuckMicrodata:
         ).fetchnumpy()
         # Contributors without holding come last and are holdings of their own.
         self._holding_of = read["holding"] - 1 + np.maximum(np.cumsum(read["alone"]) - 1, 0)
-
-
-def byte_count(text: str) -> int:
-    """An amount of memory as a number of bytes.
-
-    >>> byte_count("4 GB"), byte_count("512MiB")
-    (4000000000, 536870912)
-    """
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
-    if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
-        raise InputError(
-            f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB",
-            key=("memory_limit",),
-        )
-    return int(float(match[1]) * UNITS[match[2].upper()])

@@ -1,4 +1,4 @@
-"""What columns of microdata say, as SQL: codes without what stands around them, numbers as written."""
+"""What columns say, as SQL: codes without what stands around them, numbers as written."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tacit.entries import (
+    AROUND_NUMBERS,
     BLANKS,
     MISSING,
     PLAIN,
     SHAPES,
     NumberFormat,
     Told,
+    are_floats,
     format_of,
     tidy_code,
 )
@@ -128,8 +130,7 @@ class SqlColumns:
             return
         filled = [code for code in tidy if code]
         # Whole numbers become 1.0 where a program had to leave a gap.
-        whole = all(code.endswith(".0") and code[:-2].isdecimal() for code in filled)
-        if filled and whole and (given is None or not any(code in given for code in filled)):
+        if are_floats(filled) and (given is None or not any(code in given for code in filled)):
             self.floats |= {name}
             self.notes.append(f"{name}: codes such as 1.0 are read as 1")
 
@@ -171,8 +172,8 @@ class SqlColumns:
         return f"regexp_matches({text}, {pattern})"
 
     def stripped(self, name: str) -> str:
-        """A text without blanks around it."""
-        return f"trim({self._text(name)}, {quoted_text(BLANKS)})"
+        """A text without blanks and quotation marks around it."""
+        return f"trim({self._text(name)}, {quoted_text(AROUND_NUMBERS)})"
 
     def code(self, name: str) -> str:
         """A code as text, NULL where it is missing."""
@@ -228,12 +229,12 @@ class SqlColumns:
         return f"(CASE WHEN NOT contains({text}, '_') THEN TRY_CAST({text} AS DOUBLE) END)"
 
     def _written_number(self, name: str) -> str:
-        text, format = self.stripped(name), self.format
-        matches = f"regexp_full_match({text}, {quoted_text(format.pattern)})"
+        text, written = self.stripped(name), self.format
+        matches = f"regexp_full_match({text}, {quoted_text(written.pattern)})"
         plain = text
-        if format.marks:
-            plain = f"translate({plain}, {quoted_text(format.marks)}, '')"
-        plain = f"translate({plain}, {quoted_text(format.decimal + chr(0x2212))}, '.-')"
+        if written.marks:
+            plain = f"translate({plain}, {quoted_text(written.marks)}, '')"
+        plain = f"translate({plain}, {quoted_text(written.decimal + chr(0x2212))}, '.-')"
         return f"(CASE WHEN {matches} THEN TRY_CAST({plain} AS DOUBLE) END)"
 
     def is_missing(self, name: str) -> str:

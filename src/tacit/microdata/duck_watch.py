@@ -1,7 +1,8 @@
-"""A DuckDB connection whose queries can be watched and stopped while they run."""
+"""A DuckDB connection whose queries can be watched and stopped, and how much memory it takes."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -9,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from tacit.errors import StoppedError
+from tacit.errors import InputError, StoppedError
 from tacit.observer import Observer
 
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -94,3 +95,26 @@ class WatchedConnection:
             return running.result()
         except duckdb.InterruptException:
             raise StoppedError("the tabulation was stopped") from None
+
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12} | {
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+
+
+def byte_count(text: str) -> int:
+    """An amount of memory as a number of bytes.
+
+    >>> byte_count("4 GB"), byte_count("512MiB")
+    (4000000000, 536870912)
+    """
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]+)\s*", text)
+    if match is None or match[2].upper() not in UNITS or float(match[1]) <= 0:
+        raise InputError(
+            f"memory_limit is {text!r}; write an amount such as 4GB or 512MiB",
+            key=("memory_limit",),
+        )
+    return int(float(match[1]) * UNITS[match[2].upper()])

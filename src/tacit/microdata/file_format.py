@@ -56,9 +56,7 @@ class Reading:
         if self.delimiter is not None:
             mark = _SAME_SEPARATOR.get(self.delimiter, self.delimiter)
             if len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in '"\r\n':
-                raise InputError(
-                    'delimiter must be one character, such as ";"', key=("delimiter",)
-                )
+                raise InputError('delimiter must be one character, such as ";"', key=("delimiter",))
             object.__setattr__(self, "delimiter", mark)
         object.__setattr__(self, "numbers", Told(self.decimal, self.thousands))
         if isinstance(self.sheet, bool) or not isinstance(self.sheet, str | int | None):

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tacit.entries import MISSING, tidy_code
+from tacit.entries import AROUND_NUMBERS, MISSING, AmbiguousNumbersError, shapes_of, tidy_code
+from tacit.errors import InputError
 from tacit.hierarchy import Hierarchy
 from tacit.microdata.duck_columns import SqlColumns
 from tacit.microdata.report import EXAMPLES, Fault, Finding
@@ -39,7 +40,9 @@ class SheetRecords:
             wanted.refuse_missing_columns(found.columns)
             self._sheets.append(found)
             if found.others:
-                self.notes.append(f'{file}: sheet {found.name} is read (sheet = "..." says otherwise)')
+                self.notes.append(
+                    f'{file}: sheet {found.name} is read (sheet = "..." says otherwise)'
+                )
 
     def arrays(self) -> dict[str, Any]:
         """The columns that are needed: numbers where there is nothing else, and otherwise text."""
@@ -70,6 +73,21 @@ def _text(entry: Any, is_number: bool) -> str:
     return str(entry)
 
 
+def located(error: AmbiguousNumbersError, written: Written, numbers: Iterable[str]) -> InputError:
+    """The error about numbers that could mean two things, at the first of them.
+
+    Args:
+        error: The error.
+        written: The records.
+        numbers: The columns that hold numbers.
+    """
+    for name in numbers:
+        for file, line, text in written.entries(name):
+            if f"either {error.mark}" in shapes_of([text]):
+                return InputError(f"column {name}: {error}", path=file, line=line, key=error.key)
+    return error
+
+
 class FaultPlaces:
     """Finds the lines of records with a fault, once it is known that there are some.
 
@@ -79,9 +97,7 @@ class FaultPlaces:
         columns: How codes and numbers are read.
     """
 
-    def __init__(
-        self, written: Written, dimensions: Mapping[str, Hierarchy], columns: SqlColumns
-    ):
+    def __init__(self, written: Written, dimensions: Mapping[str, Hierarchy], columns: SqlColumns):
         self._written = written
         self._dimensions = dimensions
         self._columns = columns
@@ -98,19 +114,19 @@ class FaultPlaces:
         return tuple(found)
 
     def _test(self, finding: Finding) -> Callable[[str], bool]:
-        name, format = finding.column, self._columns.format
+        name, written = finding.column, self._columns.format
         is_number = name in self._columns.wanted.numbers
 
         def nothing(text: str) -> bool:
             if is_number:
-                return text.strip().lower() in MISSING
+                return text.strip(AROUND_NUMBERS).lower() in MISSING
             return not (tidy_code(text) if name in self._columns.untidy else text)
 
         def unreadable(text: str) -> bool:
-            return not nothing(text) and format.read(text) is None
+            return not nothing(text) and written.read(text) is None
 
         def negative(text: str) -> bool:
-            return (format.read(text) or 0.0) < 0
+            return (written.read(text) or 0.0) < 0
 
         def neither(text: str) -> bool:
             return text.strip().lower() not in ("", *YES, *NO)

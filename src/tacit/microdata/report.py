@@ -154,7 +154,9 @@ def _why_unknown(hierarchy: Hierarchy, code: str) -> str:
     if code.isdecimal():
         padded = [leaf for leaf in hierarchy.leaves if leaf.lstrip("0") == code.lstrip("0")]
         if padded:
-            return f"{padded[0]} with another number of zeros in front; did a spreadsheet drop them?"
+            return (
+                f"{padded[0]} with another number of zeros in front: did a spreadsheet drop them?"
+            )
     alike = [leaf for leaf in hierarchy.leaves if leaf.casefold() == code.casefold()]
     if alike:
         return f"{alike[0]} in another case"

@@ -153,8 +153,8 @@ def recognise(source: Any, columns: tuple[str, ...]) -> Source:
         return _from_frame(source, columns)
     raise InputError(
         f"{type(source).__name__} is not a source of microdata; give a data frame, the path of "
-        "Parquet, CSV or Excel files, a DuckDB relation, a pair of a DuckDB database and a table or "
-        "query, or a Spark data frame"
+        "Parquet, CSV or Excel files, a DuckDB relation, a pair of a DuckDB database and a table "
+        "or query, or a Spark data frame"
     )
 
 
@@ -255,8 +255,8 @@ def _from_frame(frame: Any, columns: tuple[str, ...]) -> Frame:
     except TypeError:
         raise InputError(
             f"{type(frame).__name__} is not a source of microdata; give a data frame of pandas, "
-            "polars or pyarrow, the path of Parquet, CSV or Excel files, a DuckDB relation or a Spark "
-            "data frame"
+            "polars or pyarrow, the path of Parquet, CSV or Excel files, a DuckDB relation or a "
+            "Spark data frame"
         ) from None
     present = tuple(opened.collect_schema().names())
     chosen = opened.select([name for name in columns if name in present])

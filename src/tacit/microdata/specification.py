@@ -154,7 +154,7 @@ def missing_policy(given: Any, by: Any) -> tuple[Any, dict[str, str]]:
         return given, {}
     if "safe" in given:
         raise InputError(
-            "safe belongs to the rules: leave it out here, and apply tacit.MissingSafe to the table",
+            "safe belongs to the rules: leave it out here, and apply tacit.MissingSafe",
             key=("missing", "safe"),
         )
     if set(given) != {"code"}:

@@ -54,6 +54,13 @@ class Encoding:
         """Whether programs read it without being told."""
         return self.name == "utf-8"
 
+    def notes(self, path: str | Path) -> list[str]:
+        """What to tell somebody who has not named the encoding."""
+        if self.is_utf8:
+            return []
+        how = "guessed; encoding says otherwise" if self.is_guess else "by its first bytes"
+        return [f"{os.fspath(path)}: read as text in {self.name} ({how})"]
+
 
 def known_encoding(name: str) -> str:
     """The usual name of an encoding that a user names.
@@ -73,7 +80,7 @@ def known_encoding(name: str) -> str:
     return "utf-8" if found.name in ("utf-8", "utf-8-sig", "ascii") else found.name
 
 
-def opened(path: str | os.PathLike[str]) -> IO[bytes]:
+def opened(path: str | Path) -> IO[bytes]:
     """The bytes of a file, uncompressed where it is gzip.
 
     Raises:
@@ -99,20 +106,20 @@ def opened(path: str | os.PathLike[str]) -> IO[bytes]:
     return stream
 
 
-def chunks(path: str | os.PathLike[str], size: int = _CHUNK) -> Iterator[bytes]:
+def chunks(path: str | Path, size: int = _CHUNK) -> Iterator[bytes]:
     """The bytes of a file, a part at a time."""
     with opened(path) as stream:
         while chunk := _read(stream, size, path):
             yield chunk
 
 
-def sample_of(path: str | os.PathLike[str]) -> bytes:
+def sample_of(path: str | Path) -> bytes:
     """The beginning of a file."""
     with opened(path) as stream:
         return _read(stream, SAMPLE, path)
 
 
-def _read(stream: IO[bytes], size: int, path: str | os.PathLike[str]) -> bytes:
+def _read(stream: IO[bytes], size: int, path: str | Path) -> bytes:
     try:
         return stream.read(size)
     except (OSError, EOFError, zlib.error) as error:
@@ -130,7 +137,7 @@ def marked_encoding(start: bytes) -> str | None:
     return next((name for mark, name in _MARKS if start.startswith(mark)), None)
 
 
-def encoding_of(path: str | os.PathLike[str]) -> Encoding:
+def encoding_of(path: str | Path) -> Encoding:
     """The encoding of a file: by its mark, UTF-8 where it is valid, and otherwise cp1252.
 
     Raises:
@@ -165,7 +172,7 @@ def encoding_of(path: str | os.PathLike[str]) -> Encoding:
     return Encoding("cp1252", is_guess=True)
 
 
-def _no_guess(path: str | os.PathLike[str]) -> InputError:
+def _no_guess(path: str | Path) -> InputError:
     return InputError(
         f"this is not text in UTF-8, and probably not in cp1252 either; {TELL_ENCODING}", path=path
     )
@@ -190,7 +197,7 @@ def has_odd_line_ends(content: bytes) -> bool:
     return not (returns == pairs == newlines or not newlines)
 
 
-def needs_copy(path: str | os.PathLike[str]) -> bool:
+def needs_copy(path: str | Path) -> bool:
     """Whether a file is anything else than text in UTF-8 with line ends of one kind."""
     if not encoding_of(path).is_utf8:
         return True
@@ -205,9 +212,7 @@ def needs_copy(path: str | os.PathLike[str]) -> bool:
     return odd or last == b"\x1a"
 
 
-def text_of(
-    content: bytes, path: str | os.PathLike[str], encoding: str | None = None
-) -> tuple[str, Encoding]:
+def text_of(content: bytes, path: str | Path, encoding: str | None = None) -> tuple[str, Encoding]:
     """A text with plain line ends, and how it was encoded.
 
     Args:
@@ -242,9 +247,7 @@ def plain_lines(text: str) -> str:
     return text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def write_plain_copy(
-    path: str | os.PathLike[str], copy: Path, encoding: str | None = None
-) -> Encoding:
+def write_plain_copy(path: str | Path, copy: Path, encoding: str | None = None) -> Encoding:
     """Copy a file as UTF-8 with plain line ends, a part at a time; its encoding.
 
     Args:
@@ -284,7 +287,7 @@ def _not_encoded(
     content: bytes,
     error: UnicodeDecodeError,
     encoding: str,
-    path: str | os.PathLike[str],
+    path: str | Path,
     line: int = 1,
 ) -> InputError:
     """The error of a file that is not in the encoding that somebody named."""

@@ -102,7 +102,11 @@ def read_sheet(
             f"{found[0].name} {name_columns(found[0].columns)}",
             path=path,
         )
-    raise InputError(f'there are several sheets ({listed}); name one, as in sheet = "{names[0]}"', path=path, key=("sheet",))
+    raise InputError(
+        f'there are several sheets ({listed}); name one, as in sheet = "{names[0]}"',
+        path=path,
+        key=("sheet",),
+    )
 
 
 def _chosen(names: list[str], sheet: str | int, path: Path) -> str:
@@ -121,9 +125,7 @@ def _chosen(names: list[str], sheet: str | int, path: Path) -> str:
 def _sheet(book: Any, path: Path, name: str, others: tuple[str, ...]) -> Sheet:
     read = book.get_sheet_by_name(name)
     rows = read.to_python(skip_empty_area=False)
-    filled = [
-        (number, [_entry(cell) for cell in row]) for number, row in enumerate(rows, start=1)
-    ]
+    filled = [(number, [_entry(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
     filled = [(number, row) for number, row in filled if any(cell is not None for cell in row)]
     if not filled:
         return Sheet(path, name, others, 1, {}, ())

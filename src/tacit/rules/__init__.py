@@ -13,6 +13,7 @@ from tacit.rules.mapping import (
     weighting_from_mapping,
 )
 from tacit.rules.marks import Manual
+from tacit.rules.missing import MissingSafe
 from tacit.rules.requests import Request
 from tacit.rules.rule import SensitivityRule
 from tacit.rules.zeros import ZeroCells
@@ -23,6 +24,7 @@ __all__ = [
     "GroupDisclosure",
     "Manual",
     "MinFrequency",
+    "MissingSafe",
     "PPercent",
     "PriorPosterior",
     "Request",

@@ -11,6 +11,7 @@ from tacit.reading import read_fields
 from tacit.rules.concentration import Dominance, PPercent, PriorPosterior
 from tacit.rules.frequency import GroupDisclosure, MinFrequency, SmallCounts
 from tacit.rules.marks import Manual
+from tacit.rules.missing import MissingSafe
 from tacit.rules.requests import Request
 from tacit.rules.rule import SensitivityRule
 from tacit.rules.zeros import ZeroCells
@@ -28,6 +29,7 @@ RULES: Mapping[str, type[SensitivityRule]] = {
         ZeroCells,
         Request,
         Manual,
+        MissingSafe,
         SmallCounts,
         GroupDisclosure,
     )

@@ -148,40 +148,43 @@ def _microdata() -> Iterator[Mistake]:
         "quote entries that contain the separator",
     )
     yield firms(
-        "records in Latin-1",
-        FIRMS.replace("a,N", "\u00e9,N").encode("latin-1"),
-        "firms.csv:2: this is not text in UTF-8; convert the file",
+        "records in an encoding that nobody can guess",
+        FIRMS.replace("a,N", "\u00fc,N").encode("cp850"),
+        "firms.csv: this is not text in UTF-8, and probably not in cp1252 either; write encoding, "
+        'such as encoding = "cp1252", "latin-1", "cp850" or "utf-16"',
     )
     yield firms(
         "text in a column of numbers",
         FIRMS.replace("7351", "7351 EUR"),
         "job.toml:3: data: records cannot be tabulated: turnover: not a number in 1 record (# "
-        "EUR); correct them, or leave them out with unreadable='drop'",
+        "EUR) in firms.csv line 2, probably a unit: keep the number alone; correct "
+        "them, or leave them out with unreadable='drop'",
     )
     yield firms(
         "an infinite number",
         FIRMS.replace("7351", "inf"),
-        "job.toml:3: data: records cannot be tabulated: turnover: not a number in 1 record (inf); "
+        "job.toml:3: data: records cannot be tabulated: turnover: not a number in 1 record (inf) "
+        "in firms.csv line 2, probably an infinite number: correct it; "
         "correct them, or leave them out with unreadable='drop'",
     )
     yield firms(
         "a missing number",
         FIRMS.replace("7351", "NaN"),
-        "job.toml:3: data: records cannot be tabulated: turnover: missing in 1 record; correct "
-        "them, or leave them out with missing='drop'",
+        "job.toml:3: data: records cannot be tabulated: turnover: missing in 1 record in "
+        "firms.csv line 2; correct them, or leave them out with missing='drop'",
     )
     yield firms(
         "a code that the hierarchy does not know",
         FIRMS.replace("a,N", "a,W"),
         "job.toml:6: dimensions: records cannot be tabulated: region: unknown code in 1 record "
-        "(W); correct them, or leave them out with unknown='drop'",
+        "(W) in firms.csv line 2; correct them, or leave them out with unknown='drop'",
     )
     yield Mistake(
         about,
         "a negative sampling weight",
         "protect job.toml",
-        "tacit: job.toml:5: data: records cannot be tabulated: staff: negative weight in 1 record; "
-        "correct them, or leave them out with unreadable='drop'\n",
+        "tacit: job.toml:5: data: records cannot be tabulated: staff: negative weight in 1 record "
+        "in firms.csv line 2; correct them, or leave them out with unreadable='drop'\n",
         files={"firms.csv": FIRMS.replace(",31\n", ",-31\n")},
         edits={"job.toml": ('"firm"\n', '"firm"\nweight = "staff"\n')},
     )
@@ -232,12 +235,11 @@ def _cells() -> Iterator[Mistake]:
     yield cells(
         "a unit beside a number",
         CELLS.replace("7351", "7351 EUR"),
-        "cells.toml:1: data: column value contains something that is not a number, first in row 6; "
-        "write numbers with a decimal point and without units",
+        "cells.csv:7: column value: this is not a number; probably a unit: keep the number alone",
     )
     yield cells(
         "a table with an unknown separator",
-        CELLS.replace(",", "|"),
+        CELLS.replace(",", "~"),
         "cells.toml:4: dimensions.region: there is no column region in cells.csv; the first line "
         "names a single column: which character separates the columns?",
     )

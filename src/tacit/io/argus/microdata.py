@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from tacit.errors import InputError
-from tacit.io.argus.metadata import Metadata, Variable
+from tacit.io.argus.metadata import Metadata, Variable, read_metadata
 from tacit.io.argus.paths import decoded
 from tacit.microdata.csv_files import NO_SEPARATOR
 from tacit.microdata.duck_errors import plain_errors
@@ -60,15 +60,16 @@ class MicrodataFile:
     def __exit__(self, *problem: object) -> None:
         self._open.close()
 
-    def source(self) -> FileQuery:
+    def source(self, *, aligned: bool = True) -> FileQuery:
         """The records as a source for `tacit.tabulate`, with one column per variable.
 
-        Codes are as in hierarchies. A variable with requests becomes a flag; for each of its
+        Codes are as in hierarchies of tau-ARGUS: with blanks to the width of the variable, unless
+        they are not to be aligned. A variable with requests becomes a flag; for each of its
         codes there is a flag of its own, see `request_column`.
         """
         chosen: list[str] = []
         for place, variable in enumerate(self.metadata.variables.values()):
-            for name, expression in _columns(variable, self._entry(variable, place)):
+            for name, expression in _columns(variable, self._entry(variable, place), aligned):
                 chosen.append(f"{expression} AS {quoted_name(name)}")
         query = f"SELECT {', '.join(chosen)} FROM {self._lines()}"
         return FileQuery(query, (str(self._read_from),))
@@ -158,7 +159,25 @@ def request_column(variable: Variable, code: str) -> str:
     return f"{variable.name}={code}"
 
 
-def _columns(variable: Variable, entry: str) -> Iterator[tuple[str, str]]:
+@contextmanager
+def fixed_width(path: str | Path, layout: str | Path) -> Iterator[FileQuery]:
+    """Records of fixed width as a source for `tacit.tabulate`, as long as the context lasts.
+
+    Args:
+        path: The records, a line each. Blanks around entries mean nothing, numbers have a decimal
+            point or comma, and text is in UTF-8 or cp1252.
+        layout: The metadata of tau-ARGUS (`.rda`), which name the variables with their places;
+            they may also name a separator.
+
+    Raises:
+        InputError: A file cannot be read or understood.
+    """
+    metadata = read_metadata(layout, tabular=False)
+    with MicrodataFile(Path(path), metadata) as records, records.named_in_errors():
+        yield records.source(aligned=False)
+
+
+def _columns(variable: Variable, entry: str, aligned: bool) -> Iterator[tuple[str, str]]:
     text = f"trim({entry})"
     if variable.requests:
         for codes, name in (
@@ -166,7 +185,7 @@ def _columns(variable: Variable, entry: str) -> Iterator[tuple[str, str]]:
             *(((code,), request_column(variable, code)) for code in variable.requests),
         ):
             yield name, f"CAST({text} IN ({_listed(codes)}) AS INTEGER)"
-    elif variable.is_explanatory:
+    elif variable.is_explanatory and aligned:
         yield variable.name, _code(variable, entry)
     elif variable.is_numeric or variable.is_weight:
         # Where records are separated by commas, none is left within an entry without quotes.

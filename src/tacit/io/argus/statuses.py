@@ -17,6 +17,7 @@ from tacit.rules import (
     Dominance,
     GroupDisclosure,
     MinFrequency,
+    MissingSafe,
     PPercent,
     PriorPosterior,
     Request,
@@ -49,9 +50,6 @@ class ArgusStatus(IntEnum):
 
 SUPPRESSED = "secondary by hand"
 """The reason of a verdict that cells are to be suppressed, although they are not sensitive."""
-
-MISSING_SAFE = "missing"
-"""The reason of a verdict that cells of missing values are safe: a rule, not decided by hand."""
 
 NAMES = {
     ArgusStatus.SAFE: "safe",
@@ -189,7 +187,7 @@ def statuses(papers: WorkingPapers, why: Integers | None = None) -> Integers:
     if table is not None:
         by_hand = np.zeros(problem.cell_count, bool)
         for verdict in table.verdicts:
-            if verdict.decided is not None and verdict.reason != MISSING_SAFE:
+            if verdict.decided is not None and verdict.reason != MissingSafe.title:
                 by_hand[verdict.decided] = True
         found[by_hand & (table.status == CellStatus.SAFE.value)] = int(ArgusStatus.SAFE_BY_HAND)
         found[table.status == CellStatus.EMPTY.value] = int(ArgusStatus.EMPTY)

@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tacit.errors import InputError
 from tacit.io.argus.commands import (
     RuleCall,
 )
-from tacit.io.argus.statuses import MISSING_SAFE
 from tacit.rules import Dominance, MinFrequency, PPercent, PriorPosterior, Request, ZeroCells
-from tacit.table import CellStatus, Rule, Table, Verdict
+from tacit.table import Rule, Table, Verdict
 
 DEFAULT_MANUAL = 20.0
 """The protection levels of cells that are marked by hand, in percent, where MAN is not given."""
@@ -162,35 +159,6 @@ _RULES: Mapping[str, Callable[[Sequence[float], bool, bool], Rule | None]] = {
     "FREQ": _freq_rule,
     "ZERO": _zero_rule,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class MissingSafe:
-    """Cells with a code for missing values are safe whatever other rules say.
-
-    Attributes:
-        codes: For each dimension the codes that stand for missing values.
-    """
-
-    codes: Mapping[str, Sequence[str]]
-
-    def judge(self, table: Table) -> Verdict:
-        """Nothing is sensitive; what rules find in cells of missing values is overridden."""
-        spared = np.zeros(table.cell_count, bool)
-        for name, codes in self.codes.items():
-            spared |= np.isin(table.codes(name), list(codes))
-        # What is marked otherwise stays so.
-        cells = np.flatnonzero(spared & (table.status == CellStatus.SAFE.value))
-        nothing = np.zeros(0)
-        return Verdict(
-            reason=MISSING_SAFE,
-            cells=np.zeros(0, np.int64),
-            lower=nothing,
-            upper=nothing,
-            decided=cells,
-            decided_status=np.full(len(cells), CellStatus.SAFE.value, table.status.dtype),
-            override=True,
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,13 +24,14 @@ from tacit.io.argus.microdata import MicrodataFile, request_column
 from tacit.io.argus.paths import Folders
 from tacit.io.argus.recodings import MERGED, Recoding
 from tacit.jobs.argus.dimensions import dimension, missing_codes
-from tacit.jobs.argus.rules import JudgedElsewhere, MissingSafe, SafetyRules
+from tacit.jobs.argus.rules import JudgedElsewhere, SafetyRules
 from tacit.methods.recoding.plan import grouped
 from tacit.methods.recoding.run import Overlap, recode
 from tacit.microdata import TabulationReport, tabulate
 from tacit.microdata.sources import FileQuery
 from tacit.microdata.specification import RECORDS
 from tacit.observer import Observer
+from tacit.rules import MissingSafe
 from tacit.table import Grid, Rule, Table, Weighting
 
 MOST_WITH_EMPTY = 100_000
