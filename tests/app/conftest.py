@@ -89,6 +89,14 @@ class App:
         return run.progress.state
 
 
+@pytest.fixture(autouse=True)
+def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the key of the user lies: not where that of whoever runs the tests does."""
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder
+
+
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[App]:
     """The application on an empty folder."""

@@ -7,7 +7,7 @@ time: what was found is there when it starts again.
 from __future__ import annotations
 
 import json
-import pickle
+import os
 import secrets
 import shutil
 import subprocess
@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.app.grid import Shown
+from tacit.app.kept import load, own_key
 from tacit.app.worker import COMPARISON, RELEASE, REQUEST
-from tacit.app.workspace import Workspace
+from tacit.app.workspace import Workspace, make_private
 from tacit.errors import InputError
 from tacit.io.files import replacing
 
@@ -202,7 +203,7 @@ class Run:
         """What came out."""
         with self._lock:
             if self._kept is None:
-                self._kept = self._load(RELEASE)
+                self._kept = load(self.folder / RELEASE)
             return self._kept
 
     @property
@@ -246,16 +247,13 @@ class Run:
     @property
     def comparison(self) -> Comparison:
         """What came out of several methods."""
-        found: Comparison = self._load(COMPARISON)
+        found: Comparison = load(self.folder / COMPARISON)
         return found
 
-    def _load(self, name: str) -> Any:
-        # Written by our own process to a folder that nobody else can enter.
-        try:
-            with open(self.folder / name, "rb") as stream:
-                return pickle.load(stream)
-        except (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
-            raise InputError("what was found is no longer there; protect the table again") from None
+
+def _is_run(folder: Path, name: str) -> bool:
+    """Whether a run of this name was left by an earlier session; the name may say anything."""
+    return name in os.listdir(folder) and (folder / name / REQUEST).is_file()
 
 
 def _started(folder: Path, *task: str) -> subprocess.Popen[str]:
@@ -280,11 +278,13 @@ class Runs:
     def __init__(self, workspace: Workspace):
         self._workspace = workspace
         self._folder = workspace.private / "runs"
-        self._folder.mkdir(mode=0o700, exist_ok=True)
+        make_private(self._folder)
+        # Where there can be no key, that is told now, not when a search has ended.
+        own_key()
         self._lock = threading.Lock()
         self._by_name: dict[str, Run] = {}
         name = workspace.state.run
-        if name is not None and (self._folder / name / REQUEST).is_file():
+        if name is not None and _is_run(self._folder, name):
             found = Run(self._folder / name)
             found.restore()
             self._by_name[name] = found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, wraps
@@ -19,7 +20,7 @@ from tacit.app.grid import Shown
 from tacit.app.runs import Run, Runs
 from tacit.app.tables import Tables
 from tacit.app.texts import LANGUAGE, text, texts
-from tacit.app.workspace import ChangedElsewhereError, Draft, Workspace
+from tacit.app.workspace import ChangedElsewhereError, Draft, Seen, Workspace
 from tacit.errors import InputError, KeyPath, TacitError
 from tacit.jobs import Job
 from tacit.jobs.job import JJFile
@@ -29,6 +30,8 @@ from tacit.version import __version__
 
 SCREENS = ("data", "table", "rules", "protect", "look", "publish")
 """The screens in the order of the work."""
+_WHOLE = {f"{name}.html" for name in (*SCREENS, "start", "table_edit", "wrong")}
+"""Pages; other templates are parts of them."""
 MAX_FIELDS = 20_000
 
 
@@ -103,10 +106,10 @@ class Visit:
         return self.workspace.draft
 
     @property
-    def seen(self) -> int | None:
-        """The version of the job that the page showed."""
-        given = self.sent("version")
-        return int(given) if given.isdigit() else None
+    def seen(self) -> Seen | None:
+        """The version of the job that the page showed, and which page that was."""
+        given, _, page = self.sent("version").partition(".")
+        return Seen(int(given), page) if given.isdigit() else None
 
     def sent(self, name: str, default: str = "") -> str:
         """A text that was sent."""
@@ -192,15 +195,18 @@ class Visit:
         """A page, or a part of one."""
         workspace = self.workspace
         state = workspace.state
-        notices = [] if self.is_part else [self.desk.notices.pop(0) for _ in self.desk.notices[:]]
+        # Not by who asks: a form that the page sends itself is answered by a whole page, too.
+        whole = template in _WHOLE
+        notices = [self.desk.notices.pop(0) for _ in self.desk.notices[:]] if whole else []
         context = {
-            "version": state.version,
+            "version": f"{state.version}.{secrets.token_hex(4)}",
             "draft": state.draft,
             "job_name": state.name,
             "folder": workspace.folder.name or str(workspace.folder),
             "undoable": workspace.undoable,
             "notices": notices,
-            "steps": [] if self.is_part else self._steps(template.removesuffix(".html")),
+            "steps": self._steps(template.removesuffix(".html")) if whole else [],
+            "is_whole": whole,
             "made_by": f"tacit {__version__}",
             **context,
         }
@@ -327,6 +333,7 @@ def templates() -> jinja2.Environment:
         ),
     )
     environment.filters["number"] = number
+    environment.filters["brief"] = brief
     environment.filters["size"] = size
     return environment
 
@@ -342,6 +349,19 @@ def number(amount: float | None) -> str:
     if amount == int(amount) if abs(amount) < 2**53 else False:
         return f"{int(amount):,}".replace(",", "\u202f")
     return f"{amount:,.12g}".replace(",", "\u202f")
+
+
+def brief(amount: float | None) -> str:
+    r"""A number as the grid shows it, where there is room for few digits.
+
+    >>> brief(9792075.438) == "9\u202f792\u202f075", brief(427.64946), brief(0.012345678)
+    (True, '427.6', '0.01235')
+    >>> brief(-123456789012.5), brief(1234567890) == number(1234567890)
+    ('-1.23457e+11', True)
+    """
+    if amount is None or amount != amount or abs(amount) >= 1e10:
+        return "" if amount is None or amount != amount else f"{amount:.6g}"
+    return number(round(amount) if abs(amount) >= 1000 else float(f"{amount:.4g}"))
 
 
 def size(count: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import sys
 import threading
 import time
@@ -17,8 +16,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit.app.kept import keep, load
 from tacit.errors import TacitError
-from tacit.io.files import replacing
 from tacit.jobs import JobListener, faced_by, job_problem, run_job
 from tacit.jobs.job import job_from_mapping
 from tacit.observer import Observer
@@ -118,7 +117,7 @@ def main(folder: Path) -> int:
         if request["methods"]:
             _compare(job, request, telling, folder)
         else:
-            _keep(run_job(job, listener=Listener(telling)), folder / RELEASE)
+            keep(run_job(job, listener=Listener(telling)), folder / RELEASE)
     except NoReleaseError as error:
         telling.tell(event="error", kind="none", message=str(error))
         return 0
@@ -137,7 +136,7 @@ def _compare(job: Any, request: Any, telling: Telling, folder: Path) -> None:
 
     source = job_problem(job, observer=telling)
     telling.tell(event="search")
-    _keep(
+    keep(
         compare(
             faced_by(job, source),
             request["methods"],
@@ -150,8 +149,7 @@ def _compare(job: Any, request: Any, telling: Telling, folder: Path) -> None:
 
 def explain(folder: Path) -> int:
     """Explain cells of what a run has found, one after the other, as their numbers are given."""
-    with open(folder / RELEASE, "rb") as stream:
-        release = pickle.load(stream)
+    release = load(folder / RELEASE)
     for line in sys.stdin:
         told: dict[str, Any] = {"cell": line.strip()}
         try:
@@ -162,11 +160,6 @@ def explain(folder: Path) -> int:
         sys.stdout.write(json.dumps(told) + "\n")
         sys.stdout.flush()
     return 0
-
-
-def _keep(what: Any, path: Path) -> None:
-    with replacing(path, confidential=True) as stream:
-        pickle.dump(what, stream, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,19 @@ class ChangedElsewhereError(Exception):
 
 
 @dataclass(frozen=True)
+class Seen:
+    """What a change was made for.
+
+    Attributes:
+        version: The version of the job that was shown.
+        page: What tells the page that showed it from others.
+    """
+
+    version: int
+    page: str = ""
+
+
+@dataclass(frozen=True)
 class Listed:
     """A file in the folder.
 
@@ -110,14 +123,19 @@ class Workspace:
             raise InputError("this is not a folder; create it", path=folder)
         self.private = self.folder / STATE
         self._lock = threading.RLock()
-        _make_private(self.private)
+        self._latest: Seen | None = None
+        make_private(self.private)
         self.state = self._load()
 
     def _load(self) -> State:
         try:
             kept = json.loads((self.private / "state.json").read_bytes())
             kept["history"] = [(done, name, draft) for done, name, draft in kept["history"]]
-            return State(**kept)
+            state = State(**kept)
+            kinds = (state.name, str), (state.draft, dict), (state.version, int)
+            if not all(isinstance(part, kind) for part, kind in (*kinds, (state.run, str | None))):
+                raise TypeError
+            return state
         except FileNotFoundError:
             return State()
         except (OSError, ValueError, TypeError, KeyError):
@@ -138,24 +156,27 @@ class Workspace:
         """Grows with every change."""
         return self.state.version
 
-    def change(self, done: str, edit: Callable[[Draft], None], *, seen: int | None = None) -> None:
+    def change(self, done: str, edit: Callable[[Draft], None], *, seen: Seen | None = None) -> None:
         """Change the draft, so that it can be undone.
 
         Args:
             done: What was done, for the undo.
             edit: Changes the draft that it is given.
-            seen: The version that the change was made for.
+            seen: The version that the change was made for. A page may send its form several
+                times in quick succession, before it is shown the version that it has made.
 
         Raises:
-            ChangedElsewhereError: It is not the current version.
+            ChangedElsewhereError: It is not the current version, nor one that only the same page
+                has changed since.
         """
         with self._lock:
-            if seen is not None and seen != self.state.version:
+            if seen is not None and seen.version != self.state.version and seen != self._latest:
                 raise ChangedElsewhereError
             draft = self.draft
             edit(draft)
             if draft != self.state.draft:
                 self._put(done, draft, self.state.name)
+                self._latest = seen if seen is not None and seen.page else None
 
     def open(self, done: str, draft: Draft, name: str) -> None:
         """Put another job in the place of the draft, so that it can be undone."""
@@ -168,6 +189,7 @@ class Workspace:
         del state.history[:-STEPS_KEPT]
         state.draft, state.name = draft, name
         state.version += 1
+        self._latest = None
         self._save()
 
     def undo(self) -> str | None:
@@ -177,6 +199,7 @@ class Workspace:
                 return None
             done, self.state.name, self.state.draft = self.state.history.pop()
             self.state.version += 1
+            self._latest = None
             self._save()
             return done
 
@@ -292,8 +315,15 @@ def kind_of(name: str) -> str | None:
     return KINDS[max(endings, key=len)] if endings else None
 
 
-def _make_private(folder: Path) -> None:
-    """A folder that only its owner can enter."""
+def make_private(folder: Path) -> None:
+    """Make a folder that only its owner can enter, and from which nothing leads elsewhere.
+
+    It may have come with a folder that somebody else has made: a link in it would have us write
+    or delete what it leads to.
+
+    Raises:
+        InputError: It cannot be made, or is another's.
+    """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -305,6 +335,9 @@ def _make_private(folder: Path) -> None:
                 path=folder,
             )
         folder.chmod(0o700)
+        for path in folder.iterdir():
+            if path.is_symlink():
+                path.unlink()
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise InputError(
