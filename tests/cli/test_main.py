@@ -181,10 +181,10 @@ def test_nothing_outlives_a_command() -> None:
     code = (
         "import sys, threading, time\n"
         "from tacit.cli.main import main\n"
-        "from tacit.solver import highs_mip\n"
+        "from tacit.solver import mip\n"
         "endless = lambda: [time.sleep(0.1) for _ in iter(int, 1)]\n"
         "threading.Thread(target=endless).start()\n"
-        "highs_mip.solvers_left_behind = lambda: 1\n"
+        "mip.solvers_left_behind = lambda: 1\n"
         "sys.argv = ['tacit', 'versions']\n"
         "sys.exit(main())\n"
     )
