@@ -11,7 +11,6 @@ from tacit.app.texts import text
 from tacit.app.visits import Handler, Visit, refuse_jj
 from tacit.app.workspace import Draft
 from tacit.errors import InputError
-from tacit.rules.mapping import RULES
 from tacit.table import Table
 
 PARAMETERS: dict[str, dict[str, str]] = {
@@ -29,8 +28,11 @@ PARAMETERS: dict[str, dict[str, str]] = {
     "zero-cells": {"level": "number", "empty": "flag"},
     "request": {"share": "number", "minimum": "whole", "percent": "number"},
     "manual": {"marks": "file", "override": "flag", "percent": "number"},
+    "missing-safe": {},
 }
 """What can be filled in for each rule, and what kind of entry it is."""
+OFFERED = [name for name, parameters in PARAMETERS.items() if parameters]
+"""Rules that can be added; others come with jobs that are opened."""
 FIRST = {
     "min-frequency": {"minimum": 3},
     "p-percent": {"p": 10},
@@ -53,7 +55,7 @@ def show(visit: Visit) -> Response:
         rules=draft.get("rules", []),
         parameters=PARAMETERS,
         choices=CHOICES,
-        names=[*RULES],
+        names=OFFERED,
         files=[file.name for file in visit.workspace.files() if file.kind == "data"],
         fault=visit.job()[1],
         marks=marks_of(draft),
@@ -94,7 +96,7 @@ def entered(kind: str, given: str) -> Any:
 def choose(visit: Visit) -> Response:
     """Take note of the rules as they were filled in; add one, or remove one."""
     add, remove = visit.sent("add"), visit.sent("remove")
-    if add and add not in RULES:
+    if add and add not in OFFERED:
         raise InputError(text("rules.unknown"))
 
     def edit(draft: Draft) -> None:
