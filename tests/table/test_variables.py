@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.errors import InputError, TableError
+from tacit.explanation import find_cell
 from tacit.table.equations import Equation
 
 CODES = {"region": ("N", "S"), "sex": ("f", "m")}
@@ -190,3 +191,36 @@ def test_a_dimension_cannot_be_called_variable() -> None:
     table = tacit.Table.from_frame({"variable": ["a"], "value": [1]}, {"variable": None})
     with pytest.raises(TableError, match="rename it"):
         tacit.Table.of_variables({"a": table, "b": table})
+
+
+def test_a_cell_of_several_variables_is_named_with_its_variable() -> None:
+    """As in messages, or as a code; without it nobody knows which cell is meant."""
+    tables = {name: _table([1, 2, 3, 4], False) for name in ("domestic", "exports")}
+    table = tacit.Table.of_variables(tables)
+    cell = find_cell(table, {"variable": "exports", "region": "N", "sex": "f"})
+    assert table.labels[cell] == "exports: region=N, sex=f"
+    assert find_cell(table, "variable=exports, region=N, sex=f") == cell
+    assert find_cell(table, table.labels[cell]) == cell
+    with pytest.raises(InputError, match="name one as well, such as variable=domestic"):
+        find_cell(table, "region=N")
+    with pytest.raises(InputError, match="there is no variable 'exprots'; did you mean 'exports'"):
+        find_cell(table, "variable=exprots, region=N")
+
+
+def test_merges_are_suggested_for_single_tables() -> None:
+    """Linked tables are refused rather than looked at in part."""
+    tables = {name: _table([1, 2, 3, 4], False) for name in ("domestic", "exports")}
+    with pytest.raises(InputError, match="one table at a time"):
+        tacit.suggest_recodes(tacit.Table.of_variables(tables), tacit.MinFrequency(3))
+
+
+def test_relations_of_several_variables_are_named_with_them() -> None:
+    """Within a variable with its name, between variables by their names."""
+    tables = {name: _table([1, 2, 3, 4], False) for name in ("domestic", "exports")}
+    tables["turnover"] = _table([2, 4, 6, 8], False)
+    table = tacit.Table.of_variables(tables, ["turnover = domestic + exports"])
+    problem = table.problem()
+    names = {problem.name_relation(row) for row in range(problem.relation_count)}
+    assert "exports at region=N: Total = f + m" in names
+    assert "region=N, sex=f: turnover = domestic + exports" in names
+    assert len(names) == problem.relation_count

@@ -12,6 +12,7 @@ from tacit.errors import HierarchyError, InputError, first_few, nearest
 from tacit.hierarchy import code_text
 from tacit.problem import Problem
 from tacit.table import Table
+from tacit.table.table import VARIABLE
 
 CellChoice: TypeAlias = int | str | Mapping[str, Any]
 """A cell: its number, its codes, or a text such as `41` or `industry=C10,region=North`."""
@@ -69,7 +70,14 @@ def _by_label(problem: Problem, text: str) -> int:
 
 def _codes(table: Table, text: str) -> dict[str, str]:
     """Codes from a text; codes may contain commas and equals signs, as names start anew."""
-    names = sorted(table.totals, key=len, reverse=True)
+    codes: dict[str, str] = {}
+    if len(table.variables) > 1:
+        # As in messages, which begin with the variable.
+        begins = [name for name in table.variables if text.startswith(f"{name}:")]
+        if begins:
+            codes[VARIABLE] = max(begins, key=len)
+            text = text[len(codes[VARIABLE]) + 1 :].strip()
+    names = sorted(_names(table), key=len, reverse=True)
     start = re.compile(rf"(?:^|,)\s*({'|'.join(map(re.escape, names))})\s*=")
     found = list(start.finditer(text))
     if not found or found[0].start() != 0:
@@ -80,9 +88,8 @@ def _codes(table: Table, text: str) -> dict[str, str]:
             )
         raise InputError(
             f"cell {text!r}: there is no dimension {name.strip()!r}; "
-            f"{_near(name.strip(), list(table.totals))}"
+            f"{_near(name.strip(), _names(table))}"
         )
-    codes: dict[str, str] = {}
     ends = [each.start() for each in found[1:]] + [len(text)]
     for each, end in zip(found, ends, strict=True):
         name, code = each[1], text[each.end() : end].strip()
@@ -98,18 +105,24 @@ def _by_codes(source: Table | Problem, codes: Mapping[str, Any]) -> int:
             "the cell is named by codes, but this input has none; give the number of the cell"
         )
     wanted: dict[str, str] = dict(source.totals)
+    if len(source.variables) > 1 and VARIABLE not in codes:
+        raise InputError(
+            "the table has several variables: name one as well, such as "
+            f"{VARIABLE}={source.variables[0]}"
+        )
     for name, code in codes.items():
-        if name not in source.totals:
+        if name not in _names(source):
             raise InputError(
-                f"there is no dimension {str(name)!r}; {_near(str(name), list(source.totals))}"
+                f"there is no dimension {str(name)!r}; {_near(str(name), _names(source))}"
             )
         try:
             wanted[name] = code_text(code)
         except HierarchyError as error:
             raise InputError(f"dimension {name}: {error}") from None
     there = np.ones(source.cell_count, bool)
+    keys = source.cell_keys()
     for name, code in wanted.items():
-        of_cells = source.codes(name)
+        of_cells = keys[name]
         has_code = of_cells == code
         if not has_code.any():
             known = list(dict.fromkeys(of_cells.tolist()))
@@ -125,8 +138,15 @@ def _by_codes(source: Table | Problem, codes: Mapping[str, Any]) -> int:
     return int(cells[0])
 
 
+def _names(table: Table) -> list[str]:
+    """What cells can be named by: the dimensions, and the variable where there are several."""
+    return [*([VARIABLE] if len(table.variables) > 1 else []), *table.totals]
+
+
 def _unknown_code(table: Table, name: str, code: str, known: list[str]) -> str:
     """The message about a code that does not occur, with what may be meant."""
+    if name == VARIABLE and name not in table.totals:
+        return f"there is no variable {code!r}; {_near(code, known)}"
     told = f"dimension {name} has no code {code!r}"
     elsewhere = [
         other for other in table.totals if other != name and (table.codes(other) == code).any()

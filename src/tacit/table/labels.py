@@ -71,7 +71,10 @@ class CellLabels(Sequence[str]):
         found = self._codes_of(cells)
         names = dict.fromkeys(name for codes in found for name in codes)
         apart = [name for name in names if len({codes.get(name) for codes in found}) > 1]
+        # A cell that is alone, as all others of its relation are empty, is told by its variable.
+        apart = apart or [*names][: 1 if found[0][""] else 2]
         alike = [f"{name}={found[0][name]}" for name in names if name not in apart and name]
+        variable = found[0][""] if "" not in apart else ""
         shown = [", ".join(codes.get(name, "") for name in apart) for codes in found]
         negative = [text for text, sign in zip(shown, signs, strict=True) if sign < 0]
         positive = [text for text, sign in zip(shown, signs, strict=True) if sign > 0]
@@ -79,6 +82,7 @@ class CellLabels(Sequence[str]):
             negative, positive = positive, negative
         sides = " = ".join(_added(side) for side in (negative, positive))
         common = ", ".join(alike) or ", ".join(name for name in apart if name)
+        common = f"{variable} at {common}" if variable else common
         return f"{common}: {sides}" if common else sides
 
     def _codes_of(self, cells: Sequence[int]) -> list[dict[str, str]]:

@@ -156,6 +156,11 @@ def suggest_recodes(
     """
     if not rules:
         raise InputError("name the rules by which merged cells are judged")
+    if len(table.grids) > 1:
+        raise InputError(
+            "merges are suggested for one table at a time; look at each of the linked tables by "
+            "itself, then recode all of them alike"
+        )
     observer = observer or Observer()
     observer.on_start("recodes", total=most)
     before = now = table.apply(*rules)
