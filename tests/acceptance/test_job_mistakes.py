@@ -69,7 +69,7 @@ MISTAKES = [
     ('levels = "both"', "levels = 3", "job.toml:1: 'levels' must be a text; it is a whole number"),
     ('microdata = "firms.csv"', "", "data: nothing says what to read"),
     ('"firms.csv"', '"firm.csv"', "firm.csv: the file cannot be read: no such file"),
-    ('"firms.csv"', '"firms.xls"', "none of the endings"),
+    ('"firms.csv"', '"firms.xls"', "this is not an Excel workbook"),
     ('"firms.csv"', '"headless.csv"', "does the first line name the columns?"),
     ('"firms.csv"', '"ragged.csv"', "ragged.csv:3: a record of 5 entries"),
     ('"firms.csv"', '"latin.csv"', "latin.csv:2: this is not text in UTF-8"),
@@ -150,7 +150,7 @@ def folder(tmp_path: Path) -> Path:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "latin.csv").write_bytes(
-        FILES["latin.csv"].replace("C10", "C\u00e9").encode("latin1")
+        FILES["latin.csv"].replace("C10", "C\u0081").encode("latin1")
     )
     return tmp_path
 

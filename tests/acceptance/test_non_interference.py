@@ -293,7 +293,8 @@ def test_every_public_way_out_is_looked_at() -> None:
     assert ways(Pivot) == {"to_excel", "to_frame", "to_html", "to_text", "_repr_html_"}
     assert ways(Release) == {"_repr_html_"}
     assert {name for name in vars(Release) if not name.startswith("_")} == {
-        *("guarantee", "publish", "report", "summary", "summary_rows")
+        # Explanations are confidential.
+        *("explain", "guarantee", "publish", "report", "summary", "summary_rows")
     }
     first, _ = _pair()
     pictures: list[Callable[[tacit.Release], report.Picture]] = [
@@ -412,7 +413,9 @@ PLANTS: dict[str, tuple[Plant, str]] = {
     "figures of the working report": (
         _text(
             "tacit.report.document._figures",
-            lambda _: lambda release, _, honest=document._figures: honest(release, True),
+            lambda _: (
+                lambda release, shown, _, honest=document._figures: honest(release, shown, True)
+            ),
         ),
         "report",
     ),

@@ -161,20 +161,24 @@ def encoding_of(path: str | Path) -> Encoding:
     except UnicodeDecodeError:
         pass
     # cp1252 is Latin-1 with more signs: where both can be meant, they say the same.
-    western = codecs.getincrementaldecoder("cp1252")()
+    line = 1
     for chunk in chunks(path):
         try:
-            text = western.decode(chunk)
-        except UnicodeDecodeError:
-            raise _no_guess(path) from None
-        if _BETWEEN_LETTERS.search(text):
-            raise _no_guess(path)
+            text = chunk.decode("cp1252")
+        except UnicodeDecodeError as error:
+            raise _no_guess(path, line + chunk.count(b"\n", 0, error.start)) from None
+        odd = _BETWEEN_LETTERS.search(text)
+        if odd is not None:
+            raise _no_guess(path, line + text.count("\n", 0, odd.start()))
+        line += chunk.count(b"\n")
     return Encoding("cp1252", is_guess=True)
 
 
-def _no_guess(path: str | Path) -> InputError:
+def _no_guess(path: str | Path, line: int) -> InputError:
     return InputError(
-        f"this is not text in UTF-8, and probably not in cp1252 either; {TELL_ENCODING}", path=path
+        f"this is not text in UTF-8, and probably not in cp1252 either; {TELL_ENCODING}",
+        path=path,
+        line=line,
     )
 
 
