@@ -27,6 +27,7 @@ from tacit.jobs.argus.sources import FromMicrodata, value_name
 from tacit.jobs.job import JOB_SUFFIX
 from tacit.jobs.toml import toml_key, toml_section, toml_value
 from tacit.microdata.quoting import quoted_name
+from tacit.rules import MissingSafe
 from tacit.rules.rule import SensitivityRule
 from tacit.table import CellStatus, Table
 
@@ -168,7 +169,7 @@ class _Translation(Session):
         self, target: Path, chosen: Sequence[ArgusTable], how: Treatment
     ) -> _Translated:
         sources = [argus.source for argus in chosen if argus.source is not None]
-        first, numbers = sources[0], [str(argus.number) for argus in chosen]
+        numbers = [str(argus.number) for argus in chosen]
         sections = [
             f"# Translated from {self._batch.path.name}, "
             f"{'table' if len(chosen) == 1 else 'tables'} {', '.join(numbers)}.\n"
@@ -203,15 +204,13 @@ class _Translation(Session):
         merged = _agreed(recoded, chosen, "recodings")
         merged = {name: given for name, given in merged.items() if given is not None}
         after = [toml_section("recode", merged)] if merged else []
-        plain = [rule for rule in first.rules if isinstance(rule, SensitivityRule)]
-        parameters = [_parameters(rule) for rule in plain]
-        for argus, source in zip(chosen[1:], sources[1:], strict=True):
-            others_rules = [r for r in source.rules if isinstance(r, SensitivityRule)]
-            if [_parameters(rule) for rule in others_rules] != parameters:
-                raise _different(argus, chosen[0], "rules")
-        after += [toml_section("[rules]", given) for given in parameters]
-        if any(len(plain) < len(s.rules) for s in sources) or any(a.decided for a in chosen):
-            ruled = self._linked(chosen, [source.table.apply(*plain) for source in sources])
+        plain = [[r for r in s.rules if isinstance(r, SensitivityRule)] for s in sources]
+        after += [toml_section("[rules]", given) for given in _common_rules(plain, chosen)]
+        by_hand = any(len(p) < len(s.rules) for p, s in zip(plain, sources, strict=True))
+        if by_hand or any(a.decided for a in chosen):
+            ruled = self._linked(
+                chosen, [s.table.apply(*p) for s, p in zip(sources, plain, strict=True)]
+            )
             judged = [argus.table for argus in chosen if argus.table is not None]
             marks = _marks(self._linked(chosen, judged), ruled)
             if marks:
@@ -295,6 +294,30 @@ def _different(one: ArgusTable, other: ArgusTable, what: str) -> InputError:
         f"tables {other.number} and {one.number} are linked and differ in their {what}; a job has "
         "one set for all of its tables, run the batch file"
     )
+
+
+def _common_rules(
+    rules: Sequence[Sequence[SensitivityRule]], chosen: Sequence[ArgusTable]
+) -> list[dict[str, Any]]:
+    """The parameters of the rules of all tables, with the missing codes of all dimensions."""
+    lost = [
+        {k: v for r in own if isinstance(r, MissingSafe) for k, v in r.codes.items()}
+        for own in rules
+    ]
+    codes = _agreed(lost, chosen, "codes for missing ones")
+
+    def parameters(own: Sequence[SensitivityRule]) -> list[dict[str, Any]]:
+        return [
+            _parameters(
+                dataclasses.replace(rule, codes=codes) if isinstance(rule, MissingSafe) else rule
+            )
+            for rule in own
+        ]
+
+    for argus, own in zip(chosen[1:], rules[1:], strict=True):
+        if parameters(own) != parameters(rules[0]):
+            raise _different(argus, chosen[0], "rules")
+    return parameters(rules[0])
 
 
 def _agreed(
