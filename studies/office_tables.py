@@ -121,12 +121,22 @@ TABLES: Mapping[str, Callable[[], Table]] = {
 }
 
 
-def _testw(by: Mapping[str, Hierarchy | None]) -> Table:
+def testw_records() -> dict[str, Any]:
+    """tau_testW: the columns that its tables are made of."""
     path = shared() / "tables" / "argus" / "tau_testW" / "tau_testW.asc"
     fields = {"industry": (4, 5), "size": (9, 2), "region": (12, 2), "var2": (28, 10)}
-    data = _fixed_width(path, fields)
-    data["var2"] = [float(text) for text in data["var2"]]
-    table = tacit.tabulate(data, by, "var2", top=3)
+    data: dict[str, Any] = _fixed_width(path, fields)
+    data["var2"] = np.array([float(text) for text in data["var2"]])
+    return data
+
+
+def testw_dimensions() -> dict[str, Hierarchy | None]:
+    """tau_testW: its dimensions and their hierarchies."""
+    return {"industry": _industry(), "size": None, "region": Hierarchy.from_nested(_REGION)}
+
+
+def _testw(by: Mapping[str, Hierarchy | None]) -> Table:
+    table = tacit.tabulate(testw_records(), by, "var2", top=3)
     return table.apply(tacit.PPercent(15), weight="value")
 
 

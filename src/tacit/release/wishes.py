@@ -91,11 +91,18 @@ class _Wishes:
         return []
 
     def _reasons(self) -> list[str]:
-        exposed = self._exposed(self._problem, self._wished)
-        if not exposed:
-            return []
-        # What is exposed without any wish is not for a mark to change.
-        exposed -= self._exposed(self._problem, np.zeros(0, np.int64))
+        # Readers are asked first: contributors take longer, and know no less.
+        problems = [self._problem.with_insiders(None)]
+        if self._problem.insiders is not None:
+            problems.append(self._problem)
+        exposed: set[int] = set()
+        for problem in problems:
+            exposed = self._exposed(problem, self._wished)
+            if exposed:
+                # What is exposed without any wish is not for a mark to change.
+                exposed -= self._exposed(problem, np.zeros(0, np.int64))
+            if exposed:
+                break
         if not exposed or self._clock.is_up:
             return []
         cells = sorted(exposed)
