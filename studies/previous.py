@@ -21,6 +21,7 @@ import tacit
 from studies.common import RESULTS, Entry, Results, warm_up
 from studies.office_tables import testw_dimensions, testw_records
 from tacit.generators import generate_enterprises
+from tacit.hierarchy import Hierarchy
 from tacit.release import Release
 from tacit.table import Table
 
@@ -53,12 +54,15 @@ def _testw(*names: str) -> Callable[[int | None], Table]:
     return tabulated
 
 
-def _generated(number: int, units: int) -> Callable[[int | None], Table]:
+def _generated(number: int, units: int, *, districts: bool) -> Callable[[int | None], Table]:
     def tabulated(seed: int | None) -> Table:
         made = generate_enterprises(units, seed=number)
         data: dict[str, Any] = dict(made.records)
         data["turnover"] = _changed(data["turnover"], seed, digits=0)
-        by = dict(made.dimensions)
+        by: dict[str, Hierarchy | None] = dict(made.dimensions)
+        if not districts:
+            data["region"] = data["region"].astype("U3")
+            by["region"] = None
         table = tacit.tabulate(data, by, "turnover", contributor="firm")
         return table.apply(tacit.MinFrequency(3), tacit.PPercent(10))
 
@@ -68,9 +72,9 @@ def _generated(number: int, units: int) -> Callable[[int | None], Table]:
 TABLES: Mapping[str, tuple[Callable[[int | None], Table], float]] = {
     "size x region": (_testw("size", "region"), 20.0),
     "industry x size": (_testw("industry", "size"), 120.0),
-    "generated 1": (_generated(1, 2000), 60.0),
-    "generated 2": (_generated(2, 4000), 60.0),
-    "generated 3": (_generated(3, 8000), 60.0),
+    "generated 1": (_generated(1, 1500, districts=False), 60.0),
+    "generated 2": (_generated(2, 4000, districts=False), 60.0),
+    "generated 3": (_generated(3, 20_000, districts=True), 120.0),
 }
 """Tables by what changes their contributions, and the time limit of each run."""
 

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.entries import Told
 from tacit.errors import HierarchyError, InputError, TableError, first_few, name_columns, nearest
 from tacit.hierarchy import code_text
-from tacit.io.cells import read_columns
+from tacit.io.cells import ColumnFile, read_column_file
 from tacit.io.files import parsed_json, read_content
 from tacit.io.published_cells import PUBLISHED, STATUS_COLUMNS, WITHHELD, WITHHELD_SDMX
 from tacit.io.solutions import read_solution
@@ -45,7 +46,7 @@ class Previous:
 
     Attributes:
         table: The former publication, with the same dimensions and a row for each cell: the path
-            of a CSV, Parquet or JSON file, a data frame, a `Release` or a `Published`. Cells are
+            of a CSV, Excel, Parquet or JSON file, a data frame, a `Release` or a `Published`. Cells are
             found by their codes; the JSON of `tacit protect` has numbers, for a table of the
             same cells.
         keep: What a cell that was hidden then costs now, as a share of its weight: 1 asks for
@@ -156,14 +157,15 @@ class _Last:
             path = Path(given)
             if path.suffix.lower() == ".json":
                 return cls._of_json(path, table, value, variable)
-            return _Rows(_chosen(read_columns(path), variable, path), path, table, value).last()
+            read = read_column_file(path, needed=[*table.totals])
+            return _Rows(_chosen(read, variable), table, value).last()
         given = getattr(given, "published", given)
         if hasattr(given, "columns") and hasattr(given, "is_hidden"):
             given = given.to_frame("dict")
         reader = FrameReader(given)
         names = given if isinstance(given, Mapping) else _column_names(given)
         columns = {str(name): [_or_none(e) for e in reader.entries(str(name))] for name in names}
-        return _Rows(_chosen(columns, variable, None), None, table, value).last()
+        return _Rows(_chosen(ColumnFile(_FRAME, columns), variable), table, value).last()
 
     @classmethod
     def _of_json(cls, path: Path, table: Table, value: str, variable: str) -> _Last:
@@ -172,7 +174,7 @@ class _Last:
         if isinstance(content, list) and content and all(isinstance(r, dict) for r in content):
             names = dict.fromkeys(name for row in content for name in row)
             columns = {name: [row.get(name) for row in content] for name in names}
-            return _Rows(_chosen(columns, variable, path), path, table, value).last()
+            return _Rows(_chosen(ColumnFile(path, columns), variable), table, value).last()
         solution = read_solution(path, table)
         hidden = np.zeros(table.cell_count, bool)
         if isinstance(solution, Suppression):
@@ -183,21 +185,25 @@ class _Last:
         return cls(everywhere, hidden, np.full(table.cell_count, np.nan))
 
 
-def _chosen(
-    columns: Mapping[str, Sequence[Any]], variable: str, path: Path | None
-) -> Mapping[str, Sequence[Any]]:
+_FRAME = Path("previous")
+"""What a data frame is called in messages."""
+
+
+def _chosen(read: ColumnFile, variable: str) -> ColumnFile:
     """The rows of one of several variables."""
     if not variable:
-        return columns
-    if VARIABLE not in columns:
+        return read
+    if VARIABLE not in read.columns:
         raise InputError(
             f"there is no column {VARIABLE}, which tells the variables apart; "
-            f"{name_columns(columns)}",
-            path=path,
+            f"{name_columns(read.columns)}",
+            path=read.path,
             key=("table",),
         )
-    rows = [row for row, name in enumerate(columns[VARIABLE]) if str(name) == variable]
-    return {name: [column[row] for row in rows] for name, column in columns.items()}
+    rows = [row for row, name in enumerate(read.columns[VARIABLE]) if str(name) == variable]
+    columns = {name: [column[row] for row in rows] for name, column in read.columns.items()}
+    lines = None if read.lines is None else [read.lines[row] for row in rows]
+    return ColumnFile(read.path, columns, lines)
 
 
 def _column_names(frame: Any) -> list[str]:
@@ -212,11 +218,9 @@ def _or_none(entry: Any) -> Any:
 class _Rows:
     """Rows with codes, brought to the cells that have these codes now."""
 
-    def __init__(
-        self, columns: Mapping[str, Sequence[Any]], path: Path | None, table: Table, value: str
-    ):
-        self._columns = columns
-        self._path = path
+    def __init__(self, read: ColumnFile, table: Table, value: str):
+        self._read = read
+        self._columns = columns = read.columns
         self._table = table
         absent = [name for name in table.totals if name not in columns]
         if absent:
@@ -237,12 +241,8 @@ class _Rows:
         return next(there, None)
 
     def _fault(self, message: str, row: int | None = None) -> InputError:
-        has_lines = self._path is not None and self._path.name.lower().endswith(
-            (".csv", ".csv.gz", ".tsv", ".txt")
-        )
-        # The first line names the columns.
-        line = row + 2 if row is not None and has_lines else None
-        return InputError(message, path=self._path, line=line, key=("table",))
+        line = None if row is None else self._read.line(row)
+        return InputError(message, path=self._read.path, line=line, key=("table",))
 
     def last(self) -> _Last:
         cells = self._cells()
@@ -306,24 +306,17 @@ class _Rows:
                 withheld[row] = word in known
         numbers = np.full(count, np.nan)
         if self._value is not None:
-            for row, entry in enumerate(self._columns[self._value]):
-                if not withheld[row]:
-                    numbers[row] = self._number(entry, row)
+            numbers = self._numbers(self._value, withheld)
             if self._status is None:
                 withheld = np.isnan(numbers)
         return withheld, numbers
 
-    def _number(self, entry: Any, row: int) -> float:
-        """A value; NaN for nothing, and for marks that stand for nothing."""
-        if entry is None:
-            return float("nan")
-        try:
-            return float(entry)
-        except (TypeError, ValueError):
-            if not any(sign.isdigit() for sign in str(entry)):
-                return float("nan")
-        raise self._fault(
-            f"column {self._value}: the entry is neither a number nor empty; empty stands for a "
-            "cell that was not published",
-            row,
-        )
+    def _numbers(self, name: str, withheld: Booleans) -> Floats:
+        """Values; NaN for nothing, and for marks that stand for nothing."""
+        column = self._columns[name]
+        for row, entry in enumerate(column):
+            is_mark = isinstance(entry, str) and not any(sign.isdigit() for sign in entry)
+            if withheld[row] or is_mark:
+                column[row] = None
+        self._read.read_numbers([name], Told())
+        return np.array([np.nan if entry is None else float(entry) for entry in column], float)

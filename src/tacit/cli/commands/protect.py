@@ -119,7 +119,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--previous",
         type=Path,
         metavar="FILE",
-        help="what was published of the table last time (.csv, .parquet, .json): stay close to it",
+        help="what was published of the table last time (.csv, .xlsx, .parquet, .json): stay close "
+        "to it",
     )
     parser.add_argument(
         "--keep",
