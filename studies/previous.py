@@ -37,7 +37,7 @@ COLUMNS = (
 )
 NOTES = (
     "contributions times 1 plus up to 5 %, drawn evenly and rounded as they are given; kept: of "
-    "the cells that were suppressed last time without being sensitive, those without a value again, "
+    "the cells that were suppressed last time without being sensitive, those with no value again, "
     "whether or not they are still needed; one that is sensitive now counts as kept",
     "dearer: values of all suppressed cells, against those of the pattern found by itself; "
     "secondary_dearer without sensitive cells; what time limits cut short makes both noisy",

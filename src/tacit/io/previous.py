@@ -46,9 +46,9 @@ class Previous:
 
     Attributes:
         table: The former publication, with the same dimensions and a row for each cell: the path
-            of a CSV, Excel, Parquet or JSON file, a data frame, a `Release` or a `Published`. Cells are
-            found by their codes; the JSON of `tacit protect` has numbers, for a table of the
-            same cells.
+            of a CSV, Excel, Parquet or JSON file, a data frame, a `Release` or a `Published`.
+            Cells are found by their codes; the JSON of `tacit protect` has numbers, for a table of
+            the same cells.
         keep: What a cell that was hidden then costs now, as a share of its weight: 1 asks for
             nothing, 0 lets them be hidden at no cost.
         unchanged: Which cells readers know to be the same as then: `equal` takes those that were
