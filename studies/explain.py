@@ -53,21 +53,23 @@ def main() -> None:
     precompile()
     with results:
         for name in given.instances:
-            for row in measured(name, TABLES[name](), given.time_limit, given.count, given.seed):
+            table = TABLES[name]()
+            release = tacit.protect(
+                table, "suppress", time_limit=given.time_limit, seed=given.seed, jobs=given.jobs
+            )
+            for row in measured(name, release, given.count, given.seed):
                 results.add(row)
 
 
-def measured(name: str, table: Table, time_limit: float, count: int, seed: int) -> list[Row]:
+def measured(name: str, release: tacit.Release, count: int, seed: int) -> list[Row]:
     """Explain some cells of each kind of one release.
 
     Args:
         name: The name of the table.
-        table: The table.
-        time_limit: Seconds for its protection.
+        release: The release.
         count: How many cells of each kind.
         seed: Of the choice of cells.
     """
-    release = tacit.protect(table, "suppress", time_limit=time_limit, seed=seed)
     problem, hidden = release.papers.problem, release.published.is_hidden
     began = time.monotonic()
     release.explain(int(np.flatnonzero(hidden)[0]))

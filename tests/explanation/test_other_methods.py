@@ -157,3 +157,12 @@ def test_a_hidden_cell_that_others_tell_is_named_with_the_relation() -> None:
     told = tacit.explain(problem, [0], 0)
     assert told.width == 0
     assert "readers can deduce: exactly 5\n  by cell 2 = cell 0 + cell 1" in told.summary()
+
+
+def test_cells_of_nothing_but_zeros_are_explained() -> None:
+    """A relation in which all cells are zero does no harm."""
+    cells = {"row": ["a", "a", "b", "b"], "column": ["x", "y"] * 2, "value": [0, 0, 3, 4]}
+    table = tacit.Table.from_frame(cells, {"row": None, "column": None})
+    release = tacit.protect(table.apply(tacit.ZeroCells(level=1)), "suppress", time_limit=5)
+    for cell in range(table.cell_count):
+        assert release.explain(cell).summary().startswith("CONFIDENTIAL")

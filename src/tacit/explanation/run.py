@@ -120,7 +120,7 @@ class Explainer:
         attackers: Sequence[Attacker] = (),
         audit: Audit | None = None,
         weight: Floats | None = None,
-        tolerance: float = ADDITIVITY_TOLERANCE,
+        tolerance: float | None = ADDITIVITY_TOLERANCE,
     ):
         """Prepare.
 
@@ -131,13 +131,15 @@ class Explainer:
             attackers: Who attacks besides; by default a reader.
             audit: An audit, if there is one: if it is about this publication, it saves time.
             weight: What it costs to lose each cell; by default as the audit or the problem says.
-            tolerance: How exactly the relations must hold (see `Problem.validate`).
+            tolerance: How exactly the relations must hold (see `Problem.validate`); None if the
+                table is known to be sound.
 
         Raises:
             ProblemError: The table contradicts itself.
             InputError: The solution does not fit the table.
         """
-        refuse_contradictions(problem, tolerance)
+        if tolerance is not None:
+            refuse_contradictions(problem, tolerance)
         self.problem = problem
         self.solution: Solution = as_solution(problem, solution)
         self.names = Names(problem, table)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -204,7 +203,7 @@ class Release:
             table=papers.table,
             attackers=[found.attacker for found in papers.audit.findings],
             audit=papers.audit,
-            tolerance=math.inf,
+            tolerance=None,
         )
 
     def explain(self, cell: CellChoice, *, seconds: float = 1.0) -> Explanation:
