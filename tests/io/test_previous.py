@@ -73,6 +73,21 @@ def test_results_of_tacit_with_cell_numbers(table: Table, tmp_path: Path) -> Non
         weights(table, Previous(path))
 
 
+def test_linked_tables_that_were_published_apart() -> None:
+    """Each file has its own dimensions; what it does not have is at its total."""
+    by_region = Table.from_frame({"region": ["N", "S"], "value": [3.0, 4.0]}, REGIONS)
+    by_size = Table.from_frame({"size": ["1", "2"], "value": [2.0, 5.0]}, {"size": None})
+    linked = by_region.link(by_size)
+    last = [
+        {"region": ["Total", "N", "S"], "value": [7.0, None, None]},
+        {"size": ["Total", "1", "2"], "value": [7.0, None, 5.0]},
+    ]
+    expected = {"region=N": 1.5, "region=S": 2.0, "size=1": 1.0, "size=2": 5.0, "region=Total": 7.0}
+    found = dict(zip(linked.labels, weights(linked, Previous(last, keep=0.5)), strict=True))
+    assert found == expected
+    assert linked.apply(Previous(last)).problem().must_publish.sum() == 2
+
+
 def test_releases_follow_each_other(table: Table) -> None:
     """A release is taken as it is; marks such as x or : stand for cells without a value."""
     judged = table.apply(tacit.Manual(["region=N: sensitive"]))

@@ -48,7 +48,8 @@ class Previous:
         table: The former publication, with the same dimensions and a row for each cell: the path
             of a CSV, Excel, Parquet or JSON file, a data frame, a `Release` or a `Published`.
             Cells are found by their codes; the JSON of `tacit protect` has numbers, for a table of
-            the same cells.
+            the same cells. A list of them for linked tables that were published apart, in which
+            a dimension that is absent is at its total.
         keep: What a cell that was hidden then costs now, as a share of its weight: 1 asks for
             nothing, 0 lets them be hidden at no cost.
         unchanged: Which cells readers know to be the same as then: `equal` takes those that were
@@ -74,7 +75,7 @@ class Previous:
     value: str = "value"
 
     def __post_init__(self) -> None:
-        if self.table is None:
+        if self.table is None or (isinstance(self.table, list | tuple) and not self.table):
             raise InputError("previous needs the table that was published last", key=("table",))
         is_number = isinstance(self.keep, int | float) and not isinstance(self.keep, bool)
         if not (is_number and 0 <= self.keep <= 1):
@@ -153,6 +154,8 @@ class _Last:
 
     @classmethod
     def of(cls, given: Any, table: Table, value: str, variable: str) -> _Last:
+        if isinstance(given, list | tuple):
+            return cls._joined([cls.of(each, table, value, variable) for each in given])
         if isinstance(given, str | Path):
             path = Path(given)
             if path.suffix.lower() == ".json":
@@ -166,6 +169,16 @@ class _Last:
         names = given if isinstance(given, Mapping) else _column_names(given)
         columns = {str(name): [_or_none(e) for e in reader.entries(str(name))] for name in names}
         return _Rows(_chosen(ColumnFile(_FRAME, columns), variable), table, value).last()
+
+    @classmethod
+    def _joined(cls, parts: Sequence[_Last]) -> _Last:
+        """Linked tables that were published apart; common cells are hidden in all or in none."""
+        there = np.logical_or.reduce([part.there for part in parts])
+        hidden = np.logical_or.reduce([part.hidden for part in parts])
+        value = np.full(len(there), np.nan)
+        for part in parts:
+            value = np.where(np.isnan(value), part.value, value)
+        return cls(there, hidden, np.where(hidden, np.nan, value))
 
     @classmethod
     def _of_json(cls, path: Path, table: Table, value: str, variable: str) -> _Last:
@@ -222,6 +235,11 @@ class _Rows:
         self._read = read
         self._columns = columns = read.columns
         self._table = table
+        if len(table.grids) > 1 and any(name in columns for name in table.totals):
+            # One of several linked tables: what it does not have is at its total.
+            count = max(map(len, columns.values()), default=0)
+            for name, total in table.totals.items():
+                columns.setdefault(name, [total] * count)
         absent = [name for name in table.totals if name not in columns]
         if absent:
             raise self._fault(

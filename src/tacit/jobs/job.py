@@ -237,7 +237,8 @@ class Job:
         hierarchies = [file for given in self.all_dimensions for file in given.files]
         marks = [getattr(rule, "marks", None) for rule in self.rules]
         if self.previous is not None:
-            marks.append(self.previous.table)
+            given = self.previous.table
+            marks += given if isinstance(given, list) else [given]
         others = [*hierarchies, *(file for file in marks if isinstance(file, Path))]
         return (*read, *(file for file in others if file is not None))
 
@@ -543,7 +544,7 @@ def _previous(top: Section) -> Previous | None:
         raise section.fault("the key 'table' is missing; it names the last publication")
     several = isinstance(section.given.get("unchanged"), list)
     given: dict[str, Any] = {
-        "table": section.path("table"),
+        "table": [section.file.parent / name for name in section.texts("table") or []],
         "keep": section.get("keep", float),
         "unchanged": section.texts("unchanged") if several else section.text("unchanged"),
         "must_stay": section.get("must_stay", bool),

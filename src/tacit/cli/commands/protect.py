@@ -118,9 +118,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--previous",
         type=Path,
+        action="append",
         metavar="FILE",
         help="what was published of the table last time (.csv, .xlsx, .parquet, .json): stay close "
-        "to it",
+        "to it; again for further ones of linked tables",
     )
     parser.add_argument(
         "--keep",
