@@ -266,7 +266,7 @@ def test_wrong_options_are_told(firms: App, fields: dict[str, str], message: str
     ("name", "content", "message"),
     [
         ("empty.csv", "", "first line is empty"),
-        ("binary.csv", b"\xff\xfe\x00x", "not text"),
+        ("binary.csv", b"\x7fELF\x00x", "not a text file"),
         ("broken.toml", "[data", "not TOML"),
         ("broken.jj", "nonsense", ""),
         ("broken.parquet", b"PAR1 no", "not a Parquet file"),

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import itertools
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import duckdb
+
+from tacit.app.texts import text
+from tacit.app.workspace import kind_of
+from tacit.entries import MISSING, PLAIN, NumberFormat
 from tacit.errors import InputError
-from tacit.microdata.csv_files import columns_of
+from tacit.io.argus.metadata import read_metadata
+from tacit.io.argus.microdata import fixed_width
+from tacit.microdata import FileFormat, sniff
+from tacit.microdata.duck_errors import plain_errors
 from tacit.microdata.quoting import quoted_text
 
-ROWS_LOOKED_AT = 1000
+ROWS_LOOKED_AT = 200
 EXAMPLES = 4
 MOST_CODES = 0.5
 """A column of texts with more different ones than this share of rows is hardly a code."""
@@ -81,92 +89,128 @@ class Look:
     Attributes:
         columns: Its columns.
         rows: How many rows were looked at.
+        format: How the file is written; None where that is beyond question.
+        layout_roles: What a layout says about columns.
     """
 
     columns: tuple[Column, ...]
     rows: int
+    format: FileFormat | None = None
+    layout_roles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_table(self) -> bool:
         """Whether it seems to be a finished table, with one row per cell."""
+        if self.layout_roles:
+            return False
         names = {column.name.lower() for column in self.columns}
         return "value" in names and bool(names & {"count", "status", "top_1", "freq"})
 
     def roles(self, *, table: bool) -> dict[str, str]:
         """What each column seems to be."""
+        if self.layout_roles:
+            return dict(self.layout_roles)
         return _table_roles(self) if table else _microdata_roles(self)
 
 
-def look_at(path: Path) -> Look:
+def look_at(
+    path: Path, written: Mapping[str, Any] | None = None, layout: Path | None = None
+) -> Look:
     """Look at the beginning of a file.
+
+    Args:
+        path: The file.
+        written: What the user says about how it is written, see `tacit.sniff`.
+        layout: Where variables stand in records of fixed width.
 
     Raises:
         InputError: It cannot be read.
     """
     name = path.name.lower()
-    if name.endswith((".parquet", ".pq")):
-        names, rows = _parquet(path)
-    elif name.endswith((".csv", ".tsv", ".txt", ".csv.gz", ".tab", ".dat")):
-        names, rows = _csv(path)
-    else:
+    if layout is not None:
+        return _fixed_width(path, layout)
+    if name.endswith(".asc"):
+        raise InputError(text("data.needs_layout"), path=path, key=("layout",))
+    if kind_of(name) != "data":
         raise InputError("files of this kind cannot be read as data", path=path.name)
-    columns = [[row[place] for row in rows if place < len(row)] for place in range(len(names))]
-    return Look(
-        tuple(_column(name, entries) for name, entries in zip(names, columns, strict=True)),
-        len(rows),
-    )
+    if name.endswith((".parquet", ".pq")):
+        query = f"SELECT * FROM read_parquet({quoted_text(str(path))})"
+        try:
+            names, rows = _first_rows(query)
+        except duckdb.Error:
+            raise InputError("this is not a Parquet file, or it is damaged", path=path) from None
+        return Look(_columns(names, rows, [PLAIN]), len(rows))
+    found = sniff(path, examples=ROWS_LOOKED_AT, **(written or {}))
+    if not any(found.header):
+        raise InputError("the first line is empty; it must name the columns", path=path)
+    if found.decimal is None:
+        # Either may be meant; both are numbers.
+        formats = [NumberFormat(".", ","), NumberFormat(",", ".")]
+    else:
+        formats = [NumberFormat(found.decimal, found.thousands)]
+    if found.kind == "excel":
+        formats.append(PLAIN)
+    rows = [[*row] for row in found.examples if any(row)]
+    return Look(_columns(found.header, rows, formats), len(rows), found)
 
 
-def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
-    import gzip
-
-    opened = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
-            first = stream.readline()
-            if not first.strip():
-                raise InputError("the first line is empty; it must name the columns", path=path)
-            separator, names = columns_of(first.rstrip("\r\n"))
-            rows = list(itertools.islice(csv.reader(stream, delimiter=separator), ROWS_LOOKED_AT))
-    except UnicodeDecodeError:
-        raise InputError("this is not text in UTF-8; convert the file", path=path) from None
-    except (OSError, csv.Error) as error:
-        raise InputError(f"the file cannot be read: {error}", path=path) from None
-    return names, [row for row in rows if row]
-
-
-def _parquet(path: Path) -> tuple[list[str], list[list[str]]]:
-    import duckdb
-
-    try:
-        with duckdb.connect() as connection:
-            found = connection.execute(
-                f"SELECT * FROM read_parquet({quoted_text(str(path))}) LIMIT {ROWS_LOOKED_AT}"
+def _fixed_width(path: Path, layout: Path) -> Look:
+    metadata = read_metadata(layout, tabular=False)
+    with fixed_width(path, layout) as records, plain_errors(records.files):
+        names, rows = _first_rows(records.query)
+    known: dict[str, str] = {}
+    for variable in metadata.variables.values():
+        wanted = [
+            role
+            for role, holds in (
+                ("request", bool(variable.requests)),
+                ("weight", variable.is_weight),
+                ("holding", variable.is_holding),
+                ("shadow", variable.is_shadow),
+                ("code", variable.is_explanatory),
+                ("value", variable.is_numeric),
             )
-            names = [each[0] for each in found.description or ()]
-            rows = found.fetchall()
-    except duckdb.Error:
-        raise InputError("this is not a Parquet file, or it is damaged", path=path) from None
+            if holds
+        ]
+        role = wanted[0] if wanted else "none"
+        known[variable.name] = role if role == "code" or role not in known.values() else "none"
+    return Look(_columns(names, rows, [PLAIN]), len(rows), layout_roles=known)
+
+
+def _first_rows(query: str) -> tuple[list[str], list[list[str]]]:
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT * FROM ({query}) LIMIT {ROWS_LOOKED_AT}")
+        names = [each[0] for each in found.description or ()]
+        rows = found.fetchall()
     return names, [["" if entry is None else str(entry) for entry in row] for row in rows]
 
 
-def _column(name: str, entries: list[str]) -> Column:
-    filled = [entry.strip() for entry in entries if entry.strip()]
-    different = list(dict.fromkeys(filled))
-    return Column(name, _kind(filled), tuple(different[:EXAMPLES]), len(different))
+def _columns(
+    names: Sequence[str], rows: Sequence[Sequence[str]], formats: Sequence[NumberFormat]
+) -> tuple[Column, ...]:
+    found = []
+    for place, name in enumerate(names):
+        entries = [row[place].strip() for row in rows if place < len(row)]
+        filled = [entry for entry in entries if entry.lower() not in MISSING]
+        different = list(dict.fromkeys(filled))
+        kind = _kind(filled, formats)
+        found.append(Column(name, kind, tuple(different[:EXAMPLES]), len(different)))
+    return tuple(found)
 
 
-def _kind(entries: list[str]) -> str:
+def _kind(entries: list[str], formats: Sequence[NumberFormat]) -> str:
     if not entries:
         return "empty"
-    try:
-        numbers = [float(entry) for entry in entries]
-    except ValueError:
-        return "text"
     # Codes such as 011 are not numbers.
     if any(len(entry) > 1 and entry[0] == "0" and entry.isdigit() for entry in entries):
         return "text"
-    return "whole" if all(each == int(each) for each in numbers if abs(each) < 1e15) else "number"
+    numbers = []
+    for entry in entries:
+        read = next((each for one in formats if (each := one.read(entry)) is not None), None)
+        if read is None:
+            return "text"
+        numbers.append(read)
+    return "whole" if all(each == int(each) for each in numbers) else "number"
 
 
 def _microdata_roles(look: Look) -> dict[str, str]:

@@ -14,12 +14,11 @@ from tacit.entries import AmbiguousNumbersError, NumberFormat, Told, format_of, 
 from tacit.errors import InputError
 from tacit.microdata.text_files import (
     chunks,
-    encoding_of,
     has_odd_line_ends,
     known_encoding,
     marked_encoding,
-    plain_lines,
     sample_of,
+    start_of,
 )
 from tacit.microdata.workbooks import is_workbook, read_sheet
 
@@ -138,6 +137,7 @@ def sniff(
     decimal: str | None = None,
     thousands: str | None = None,
     sheet: str | int | None = None,
+    examples: int = _EXAMPLES,
 ) -> FileFormat:
     """How a file is written, for somebody to confirm or correct.
 
@@ -151,9 +151,10 @@ def sniff(
         decimal: See `FileFormat`.
         thousands: See `FileFormat`.
         sheet: See `FileFormat`.
+        examples: How many of the first records to keep, at most 200.
 
     Raises:
-        InputError: The file cannot be read, or is not text.
+        InputError: The file cannot be read, or is not text in the encoding that is told.
     """
     path = Path(path)
     told = Reading(
@@ -174,16 +175,14 @@ def sniff(
             path=path,
             kind="excel",
             header=tuple(read.columns),
-            examples=tuple(rows[:_EXAMPLES]),
+            examples=tuple(rows[:examples]),
             sheet=read.name,
             sheets=tuple(sorted({read.name, *read.others})),
             decimal=None if found is None else found.decimal,
             thousands="" if found is None else found.thousands,
         )
-    known = encoding_of(path)
-    name = known.name if told.encoding is None else known_encoding(told.encoding)
     start = sample_of(path)
-    text = plain_lines(start.decode(name, errors="ignore").removeprefix("\ufeff"))
+    text, known = start_of(start, path, told.encoding)
     lines = text.split("\n")
     if len(lines) > 1 and text and not text.endswith("\n") and len(start) >= 1 << 16:
         lines.pop()
@@ -199,11 +198,11 @@ def sniff(
     return FileFormat(
         path=path,
         kind="csv",
-        encoding=name,
-        encoding_is_guess=told.encoding is None and known.is_guess,
+        encoding=known.name,
+        encoding_is_guess=known.is_guess,
         delimiter=mark,
         header=tuple(header),
-        examples=tuple(tuple(row) for row in rows_[:_EXAMPLES]),
+        examples=tuple(tuple(row) for row in rows_[:examples]),
         odd_line_ends=any(has_odd_line_ends(chunk) for chunk in chunks(path))
         if marked_encoding(start) in (None, "utf-8")
         else False,

@@ -179,6 +179,7 @@ def _no_guess(path: str | Path, line: int) -> InputError:
         f"this is not text in UTF-8, and probably not in cp1252 either; {TELL_ENCODING}",
         path=path,
         line=line,
+        key=("encoding",),
     )
 
 
@@ -230,6 +231,22 @@ def text_of(content: bytes, path: str | Path, encoding: str | None = None) -> tu
     except UnicodeDecodeError as error:
         raise _not_encoded(content, error, found.name, path) from None
     return plain_lines(text.removeprefix("\ufeff")).rstrip("\x1a"), found
+
+
+def start_of(start: bytes, path: str | Path, encoding: str | None = None) -> tuple[str, Encoding]:
+    """The beginning of a text with plain line ends, and how the text is encoded.
+
+    Args:
+        start: The first bytes of the file, which may end within a character.
+        path: The file.
+        encoding: The encoding, if it is known.
+    """
+    found = encoding_of(path) if encoding is None else _told(encoding, start)
+    try:
+        text = codecs.getincrementaldecoder(found.name)().decode(start)
+    except UnicodeDecodeError as error:
+        raise _not_encoded(start, error, found.name, path) from None
+    return plain_lines(text.removeprefix("\ufeff")), found
 
 
 def _told(encoding: str, start: bytes) -> Encoding:
@@ -301,6 +318,7 @@ def _not_encoded(
             f"this is not text in UTF-8; {TELL_ENCODING}",
             path=path,
             line=(found.line or 1) + line - 1,
+            key=("encoding",),
         )
     more = content[: error.start].count(b"\n") if error.start <= len(content) else 0
     return InputError(

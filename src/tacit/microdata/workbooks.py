@@ -69,19 +69,8 @@ def read_sheet(
     Raises:
         InputError: The workbook cannot be read, or nothing tells which sheet is meant.
     """
-    require_calamine()
-    import python_calamine as calamine
-
     path = Path(path)
-    try:
-        book = calamine.CalamineWorkbook.from_path(str(path))
-    except FileNotFoundError:
-        raise InputError("the file cannot be read: no such file", path=path) from None
-    except calamine.PasswordError:
-        raise InputError("this workbook has a password; save it without", path=path) from None
-    except (calamine.CalamineError, OSError, ValueError):
-        why = "this is a directory" if path.is_dir() else "this is not an Excel workbook"
-        raise InputError(f"{why}, or it is damaged", path=path) from None
+    book = _book(path)
     names = list(book.sheet_names)
     if sheet is not None:
         return _sheet(book, path, _chosen(names, sheet, path), ())
@@ -107,6 +96,29 @@ def read_sheet(
         path=path,
         key=("sheet",),
     )
+
+
+def sheets_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The sheets of a workbook that are not empty, in their order."""
+    book = _book(Path(path))
+    return tuple(
+        name for name in book.sheet_names if any(map(any, book.get_sheet_by_name(name).to_python()))
+    )
+
+
+def _book(path: Path) -> Any:
+    require_calamine()
+    import python_calamine as calamine
+
+    try:
+        return calamine.CalamineWorkbook.from_path(str(path))
+    except FileNotFoundError:
+        raise InputError("the file cannot be read: no such file", path=path) from None
+    except calamine.PasswordError:
+        raise InputError("this workbook has a password; save it without", path=path) from None
+    except (calamine.CalamineError, OSError, ValueError):
+        why = "this is a directory" if path.is_dir() else "this is not an Excel workbook"
+        raise InputError(f"{why}, or it is damaged", path=path) from None
 
 
 def _chosen(names: list[str], sheet: str | int, path: Path) -> str:

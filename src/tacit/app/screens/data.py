@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from tacit.app.columns import LISTS, MICRODATA_ROLES, TABLE_ROLES, Look, look_at
+from tacit.app.columns import LISTS, MICRODATA_ROLES, TABLE_ROLES, Look
+from tacit.app.screens.written import (
+    ENCODINGS,
+    KEYS,
+    OTHER_COLUMNS,
+    fields,
+    first_written,
+    look_by,
+    sent_written,
+    written_of,
+)
 from tacit.app.texts import text
-from tacit.app.visits import Handler, Visit
+from tacit.app.visits import Fault, Handler, Visit
 from tacit.app.workspace import Draft, kind_of
 from tacit.errors import InputError, TacitError, unwritable
 from tacit.io.files import replacing
 from tacit.jobs.sections import Section
+from tacit.table import Table
 
 _SOURCES = ("microdata", "table", "jj", "database")
-_KEPT = ("unknown", "missing", "unreadable", "keep_empty")
+_ABOUT_RECORDS = ("unknown", "missing", "unreadable")
+_KEPT = {
+    False: (*_ABOUT_RECORDS, "keep_empty", "top", "memory_limit", "temp_directory", "engine"),
+    True: ("cells",),
+}
+"""What stays when roles change: of records, and of a finished table."""
 _POLICIES = ("refuse", "drop")
 NOTES_SHOWN = 10
 
@@ -28,22 +45,50 @@ def show(visit: Visit) -> Response:
     draft = visit.draft
     data = draft.get("data", {})
     source = next((key for key in _SOURCES if key in data), None)
-    look, fault = None, visit.job()[1]
+    look, fault, faults = None, visit.job()[1], {}
+    path = None
     if source in ("microdata", "table") and isinstance(data[source], str):
         try:
-            look = look_at(visit.workspace.inside(data[source]))
+            path = visit.workspace.inside(data[source])
+            look = look_by(visit, data[source], written_of(data))
         except TacitError as error:
             fault = visit.fault(error)
+    if fault is not None and fault.key and fault.key[-1] in KEYS:
+        # Beside the field, where it can be mended.
+        faults = {str(fault.key[-1]): fault.message}
+    has_file = path is not None and path.is_file()
+    written = fields(visit, path, look, faults) if path is not None and has_file else []
+    if any(field.fault for field in written):
+        fault = None
     return visit.page(
         "data.html",
         source=source,
         data=data,
         look=look,
+        has_file=has_file,
+        written=written,
+        encodings=ENCODINGS,
         roles=roles_of(draft),
         role_names=TABLE_ROLES if source == "table" else MICRODATA_ROLES,
         few_roles=TABLE_ROLES[:7] if source == "table" else MICRODATA_ROLES[:6],
         policies=_POLICIES,
+        about_records=[key for key in _ABOUT_RECORDS if not isinstance(data.get(key), dict)],
         files=visit.workspace.files(),
+        fault=fault,
+    )
+
+
+def read(visit: Visit) -> Response:
+    """Whether the whole file can be read so, in the reader's own words."""
+    table: Any = None
+    fault: Fault | None = None
+    if visit.job()[0] is not None:
+        table, fault = visit.table()
+    known = isinstance(table, Table)
+    return visit.page(
+        "data_read.html",
+        cells=table.cell_count if known else None,
+        total=float(table.value[0]) if known and table.value is not None else None,
         fault=fault,
     )
 
@@ -107,8 +152,7 @@ def _open(visit: Visit, name: str) -> Response:
     elif kind == "batch":
         return _open(visit, _translated(visit, name))
     elif kind == "data":
-        look = look_at(path)
-        draft = drafted(name, look, table=look.is_table, roles=look.roles(table=look.is_table))
+        draft = drafted(visit, name)
         visit.workspace.open(text("done.open", name=name), draft, f"{path.name.split('.')[0]}.toml")
     else:
         raise InputError(text("data.not_opened", name=name))
@@ -139,10 +183,21 @@ def _translated(visit: Visit, name: str) -> str:
     return str(jobs[0].relative_to(visit.workspace.folder))
 
 
-def drafted(name: str, look: Look, *, table: bool, roles: dict[str, str]) -> Draft:
+def drafted(visit: Visit, name: str) -> Draft:
     """A first draft of a job about a file."""
     draft: Draft = {"data": {}, "dimensions": {}}
-    _put_roles(draft, name, [column.name for column in look.columns], roles, table=table)
+    written = first_written(visit, name)
+    try:
+        look = look_by(visit, name, written)
+    except InputError as error:
+        if not error.key or error.key[-1] not in KEYS:
+            raise
+        # The page asks for what is not known.
+        draft["data"] = {"microdata": name, **written}
+    else:
+        table = look.is_table
+        columns = [column.name for column in look.columns]
+        _put_roles(draft, name, columns, look.roles(table=table), written, table=table)
     draft["rules"] = []
     draft["method"] = {"name": "suppress", "time_limit": 60}
     return draft
@@ -153,11 +208,17 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _put_roles(
-    draft: Draft, name: str, columns: list[str], roles: dict[str, str], *, table: bool
+    draft: Draft,
+    name: str,
+    columns: list[str],
+    roles: Mapping[str, str],
+    written: Mapping[str, Any],
+    *,
+    table: bool,
 ) -> None:
     """Put the roles of columns into a draft; what is said about dimensions stays."""
     before = draft.get("data", {})
-    data: dict[str, Any] = {"table" if table else "microdata": name}
+    data: dict[str, Any] = {"table" if table else "microdata": name, **written}
     for column in columns:
         role = roles.get(column, "none")
         if role in LISTS and table:
@@ -171,8 +232,10 @@ def _put_roles(
                     text("data.role_twice", role=text(f"role.{role}"), one=data[role], two=column)
                 )
             data[role] = column
-    if not table:
-        data |= {key: before[key] for key in _KEPT if key in before}
+    if table == ("table" in before):
+        data |= {key: before[key] for key in _KEPT[table] if key in before}
+    if isinstance(before.get("missing"), dict):
+        data["missing"] = before["missing"]
     known = draft.get("dimensions", {})
     codes = [column for column in columns if roles.get(column) == "code"]
     draft["data"] = data
@@ -193,21 +256,43 @@ def choose(visit: Visit) -> Response:
     name = data.get("microdata", data.get("table"))
     if not isinstance(name, str):
         raise InputError(text("data.not_one_file"))
-    table = visit.sent("source") == "table"
-    look = look_at(visit.workspace.inside(name))
-    columns = [column.name for column in look.columns]
-    if table == ("table" in data):
-        roles = {
-            column: visit.sent(f"role.{place}", "none") for place, column in enumerate(columns)
-        }
+    before = written_of(data)
+    written = sent_written(visit, before)
+    old = _tried(visit, name, before)
+    new = old if written == before else _tried(visit, name, written)
+    known = roles_of(visit.draft)
+    if old is not None and any(key.startswith("role.") for key in visit.form):
+        places = enumerate(column.name for column in old.columns)
+        known = {column: visit.sent(f"role.{place}", "none") for place, column in places}
+    table = visit.sent("source") == "table" and "layout" not in written
+    renamed: dict[str, str] = {}
+    if new is None:
+        columns, roles = [*known], known
     else:
-        roles = look.roles(table=table)
+        columns = [column.name for column in new.columns]
+        other = any(written.get(key) != before.get(key) for key in OTHER_COLUMNS)
+        none_stays = not any(known.get(column, "none") != "none" for column in columns)
+        if not known:
+            table = new.is_table
+            roles = new.roles(table=table)
+        elif table != ("table" in data) or (other and none_stays):
+            roles = new.roles(table=table)
+        elif not other and old is not None and len(old.columns) == len(columns):
+            # In another encoding the same columns have other names.
+            renamed = {each.name: now for each, now in zip(old.columns, columns, strict=True)}
+            roles = {renamed.get(column, column): role for column, role in known.items()}
+        else:
+            roles = known
+            columns = columns if other else [*known]
 
     def edit(draft: Draft) -> None:
-        _put_roles(draft, name, columns, roles, table=table)
-        for key in _KEPT[:3]:
+        for part in ("dimensions", "recode"):
+            if part in draft:
+                draft[part] = {renamed.get(key, key): said for key, said in draft[part].items()}
+        _put_roles(draft, name, columns, roles, written, table=table)
+        for key in _ABOUT_RECORDS:
             given = visit.sent(key)
-            if not table and given in _POLICIES:
+            if not table and given in _POLICIES and not isinstance(data.get(key), dict):
                 draft["data"].pop(key, None)
                 if given == "drop":
                     draft["data"][key] = given
@@ -216,9 +301,18 @@ def choose(visit: Visit) -> Response:
     return visit.go("data")
 
 
+def _tried(visit: Visit, name: str, written: Mapping[str, Any]) -> Look | None:
+    """The beginning of a file; None where it cannot be read so, which the page will tell."""
+    try:
+        return look_by(visit, name, written)
+    except InputError:
+        return None
+
+
 ROUTES: dict[str, Handler] = {
     "GET data": show,
     "POST data": choose,
+    "GET data-read": read,
     "POST open": open_file,
     "POST upload": upload,
 }
