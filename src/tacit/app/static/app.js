@@ -15,9 +15,10 @@ function setUpGrid() {
   const view = new URLSearchParams(new FormData(document.getElementById("view")));
   let asked = 0, answered = 0, timer = null, wanted = null;
 
+  // Upwards: at the end of the scroll bar the last row and column are in the window.
   const place = () => ({
-    top: Math.min(Math.round(grid.scrollTop / ROW), Math.max(0, rows - 1)),
-    left: Math.min(Math.round(grid.scrollLeft / COLUMN), Math.max(0, columns - 1)),
+    top: Math.min(Math.ceil(grid.scrollTop / ROW - 0.05), Math.max(0, rows - 1)),
+    left: Math.min(Math.ceil(grid.scrollLeft / COLUMN - 0.05), Math.max(0, columns - 1)),
     height: Math.max(1, Math.floor(grid.clientHeight / ROW) - 1),
     width: Math.max(1, Math.floor((grid.clientWidth - HEAD) / COLUMN) + 1),
   });
