@@ -26,7 +26,7 @@ CHROMIUM = os.environ.get("TACIT_CHROMIUM") or shutil.which("chromium")
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 WINDOW = {"width": 1200, "height": 800}
 PHONE = {"width": 390, "height": 844}
-PATIENCE = 60_000
+PATIENCE = 120_000
 """Milliseconds to wait for something on a busy machine."""
 SIDE = 316
 """Codes of each dimension of the large table, which has 100,489 cells with its totals."""
@@ -344,6 +344,25 @@ def test_reload_back_and_stop_in_the_middle(site: Site) -> None:
     site.done()
     page.get_by_role("link", name="Publish", exact=True).first.click()
     page.get_by_text("cannot deduce").first.wait_for()
+
+
+def test_what_is_typed_meanwhile_stays(site: Site) -> None:
+    """A page that comes back saved does not take away what is being typed in the next field."""
+    site.open("firms.csv", FIRMS)
+    site.step("Protect")
+    page = site.page
+    page.locator("details.more summary").first.click()
+    page.locator("#gap").fill("0.5")
+    page.locator("#time_limit").focus()
+    # Typed while the form is on its way, and not finished when it comes back.
+    site.saved(lambda: page.locator("#time_limit").fill("7"))
+    assert page.locator("#time_limit").input_value() == "7"
+    page.locator("#time_limit").fill("75")
+    site.saved(lambda: page.locator("#time_limit").press("Tab"))
+    page.reload()
+    assert page.locator("#time_limit").input_value() == "75"
+    page.locator("details.more summary").first.click()
+    assert page.locator("#gap").input_value() == "0.5"
 
 
 def test_two_tabs_notice_each_other(site: Site) -> None:

@@ -105,6 +105,24 @@ document.addEventListener("keydown", (event) => {
   for (const open of document.querySelectorAll("details.help[open]")) { open.open = false; open.querySelector("summary").focus(); }
 });
 
+// A form that was sent comes back while somebody is typing in its next field: what was typed stays.
+let typed = null;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const field = document.activeElement, target = event.detail.target;
+  const open = field && field.id && field.matches("input:not([type=radio], [type=checkbox], [type=file]), textarea");
+  typed = open && target.contains(field) && field.value !== field.defaultValue ? { id: field.id, value: field.value } : null;
+});
+document.addEventListener("htmx:afterSwap", () => {
+  const field = typed && document.getElementById(typed.id);
+  if (field && field.value !== typed.value) {
+    field.value = typed.value;
+    field.focus();
+    // The browser knows of no change: it was made in a field that is gone.
+    field.addEventListener("blur", () => field.dispatchEvent(new Event("change", { bubbles: true })), { once: true });
+  }
+  typed = null;
+});
+
 function setUp() { setUpGrid(); setUpDrop(); }
 document.addEventListener("DOMContentLoaded", setUp);
 document.addEventListener("htmx:afterSwap", setUp);
