@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PANELS = {"cpu_seconds": "processor time, seconds", "peak_gb": "peak memory, GB"}
+FIRST_PANELS = {"first_safe_seconds": "first safe pattern, seconds", "peak_gb": "peak memory, GB"}
+"""Of files whose names end with `_first`: what comes after the first pattern does not count."""
 
 
 def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float | None:
@@ -65,12 +67,13 @@ def draw_if_possible(path: Path) -> None:
 def draw(path: Path) -> Path:
     """Draw the curves of a CSV file as SVG next to it."""
     pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(1, len(PANELS), figsize=(11, 4.5), layout="constrained")
-    for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
+    labels = FIRST_PANELS if path.stem.endswith("_first") else PANELS
+    figure, panels = pyplot.subplots(1, len(labels), figsize=(11, 4.5), layout="constrained")
+    for axes, (column, label) in zip(panels, labels.items(), strict=True):
         for name, points in curves(path, column).items():
             sizes, amounts = zip(*points, strict=True)
             # Every process starts with some memory: a power of the size does not describe it.
-            slope = exponent(sizes, amounts) if column == "cpu_seconds" else None
+            slope = None if column == "peak_gb" else exponent(sizes, amounts)
             text = name if slope is None else f"{name} (exponent {slope:.2f})"
             axes.plot(sizes, amounts, marker="o", label=text)
         axes.set(xscale="log", yscale="log", xlabel="cells", ylabel=label)

@@ -1,6 +1,6 @@
 """Large tables: how time and memory grow, real tables in seconds, and a comparison with tau-ARGUS.
 
-Three parts, each with a file of its own: `scaling`, `named` and `peer`.
+Four parts, each with a file of its own: `scaling`, `first`, `named` and `peer`.
 
     python -m studies.large_tables --parts scaling
 
@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from studies.growth import draw_if_possible, read_rows
 from studies.peers.environment import peer_python, peer_versions
 from studies.peers.peer import run_peer
 
+Series: TypeAlias = Sequence[tuple[str, str, float, tuple[int, ...]]]
 UP_TO_20_000 = (5_000, 10_000, 20_000)
 UP_TO_100_000 = (10_000, 30_000, 100_000)
 SERIES = (
@@ -40,6 +42,12 @@ SERIES = (
 In three dimensions `hypercube` is safe soon, but the clean-up takes long: a short limit shows
 what is there by then.
 """
+
+FIRST = (
+    ("2d", "auto", 60.0, (*UP_TO_100_000, 300_000, 1_000_000)),
+    ("3d", "auto", 60.0, UP_TO_100_000),
+)
+"""The same for first patterns, less than ten minutes in all."""
 
 NAMED = ("dale", "osorio", "ninenew", "hier16x16x16a")
 NAMED_ALGORITHMS = ("hypercube", "modular", "paths", "auto")
@@ -70,11 +78,28 @@ def scaling(out: Path, jobs: int, *notes: str) -> None:
         CPU_NOTE,
         MEMORY_NOTE,
     ]
-    path = out / "large_tables_scaling.csv"
+    _grow(out / "large_tables_scaling.csv", SERIES, remarks)
+
+
+def first(out: Path, *notes: str) -> None:
+    """When `auto` has a first safe pattern, over the number of cells."""
+    remarks = [
+        *notes,
+        f"generated tables as for scaling, {SHARE:g}% of the finest cells sensitive; "
+        "first_safe_seconds: wall time until the first safe pattern, to be measured on a machine "
+        "with nothing else running",
+        CPU_NOTE,
+        MEMORY_NOTE,
+    ]
+    _grow(out / "large_tables_first.csv", FIRST, remarks)
+
+
+def _grow(path: Path, series: Series, remarks: Sequence[str]) -> None:
+    """Run what is not in the file yet, and draw it."""
     columns = ("kind", "algorithm", "time_limit", "size", *MEASURED, "safe")
     asked = [
         (kind, algorithm, str(size), limit)
-        for kind, algorithm, limit, sizes in SERIES
+        for kind, algorithm, limit, sizes in series
         for size in sizes
     ]
     done = {(row["kind"], row["algorithm"], row["size"]): row for row in read_rows(path)}
@@ -168,7 +193,12 @@ def peer(out: Path, jobs: int, *notes: str) -> None:
                     results.add({name: row[name] for name in columns})
 
 
-PARTS: dict[str, Callable[..., None]] = {"scaling": scaling, "named": named, "peer": peer}
+PARTS: dict[str, Callable[..., None]] = {
+    "scaling": scaling,
+    "first": first,
+    "named": named,
+    "peer": peer,
+}
 
 
 def entries(run: Measured) -> dict[str, Entry]:

@@ -16,6 +16,7 @@ SUPPRESS_SECOND_CLEAN_UP = 0.35  # Where linear programs publish what the relaxa
 SUPPRESS_ROOT = 0.35  # Beyond this, cuts close less of the gap than patterns and branching do.
 SUPPRESS_ROOT_AGAIN = 0.1  # A better pattern fixes columns, but the cuts are mostly there.
 SUPPRESS_NEIGHBOURHOODS = 0.1  # Later rounds improve the pattern, too.
+SUPPRESS_NEIGHBOURHOODS_IN_GROUPS = 0.3  # There they find more than integer master problems.
 SUPPRESS_INTEGER_MASTER = 0.1  # A master problem that takes longer is left to branch and cut.
 SUPPRESS_SMALL_TREE = 0.15  # The tree over all columns, which alone proves, needs its time.
 SUPPRESS_EXACT_MODULES = 0.5  # From then on modules are protected by heuristics.

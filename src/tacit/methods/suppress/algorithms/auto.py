@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 
 _TRIES = 40
 """Changes of the first pattern that are tried once the root is tight."""
+_MANY_TRIES = 1000
+"""The same where each takes a moment, because it is cleaned up nearby."""
+_SLOW = 3000
+"""From this number of cells outside networks on, the time of a pattern that the relaxation
+suggests is better spent on the clean-up of the first one."""
+_SHUFFLED = 0.3
+"""How much chance may make cells dearer or cheaper in a clean-up, as a share."""
 _MASTER_SECONDS = 2.0
 """What an integer master problem may take at least."""
 _SMALL_TREE = 0.6
@@ -86,7 +93,9 @@ def run(search: Search) -> None:
     if known is not None:
         master.add(known.pool.matrix, known.pool.right)
     # Patterns of large tables have turns of their own.
-    builder = None if is_large(search) else constructor
+    in_groups = serves(search)
+    is_slow = in_groups and search.outside_networks > _SLOW
+    builder = None if is_large(search) or is_slow else constructor
     root = Root(search, master, builder, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
     share = turns.SUPPRESS_ROOT if known is None else turns.SUPPRESS_ROOT_AGAIN
@@ -94,13 +103,13 @@ def run(search: Search) -> None:
     search.observer.on_phase("improvement")
     if is_large(search):
         _in_turn(search, master, root, constructor)
-    elif serves(search) and search.best is not None:
-        _publish_more(search, master)
+    elif in_groups and pattern_seconds > turns.SUPPRESS_CLEAN_UP * limit:
+        _publish_more(search)
+    share = turns.SUPPRESS_NEIGHBOURHOODS_IN_GROUPS if in_groups else turns.SUPPRESS_NEIGHBOURHOODS
+    tries = _MANY_TRIES if in_groups else _TRIES
     with Beside(search, master) as beside:
         neighbourhoods = Neighbourhoods(search, constructor)
-        neighbourhoods.improve(
-            master.full(master.y), tries=_TRIES, seconds=turns.SUPPRESS_NEIGHBOURHOODS * limit
-        )
+        neighbourhoods.improve(master.full(master.y), tries=tries, seconds=share * limit)
         rounds = Rounds(search, master, constructor, neighbourhoods, beside)
         seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
         if not search.should_stop() and not rounds.run(seconds=seconds):
@@ -174,12 +183,16 @@ def _in_turn(search: Search, master: Master, root: Root, constructor: Constructo
             return
 
 
-def _publish_more(search: Search, master: Master) -> None:
+def _publish_more(search: Search) -> None:
     """Lighter patterns within the best one: the first clean-up was cut short."""
-    end = search.seconds + turns.SUPPRESS_SECOND_CLEAN_UP * search.options.time_limit
+    limit = search.options.time_limit
+    random = np.random.default_rng(search.options.seed)
+    end = search.seconds + turns.SUPPRESS_SECOND_CLEAN_UP * limit
     while search.best is not None and search.seconds < end and not search.should_stop():
-        found = clean_up(search, search.best, master.full(master.y), seconds=end - search.seconds)
-        if not search.offer(found):
+        # Each begins with new groups, and tries cells of equal weight in another order.
+        liked = _SHUFFLED * random.random(len(search.best))
+        seconds = min(turns.SUPPRESS_CLEAN_UP * limit, end - search.seconds)
+        if not search.offer(clean_up(search, search.best, liked, seconds=seconds)):
             return
 
 
