@@ -78,11 +78,14 @@ def lighter(search: Search, hidden: Booleans, guide: Floats | None, end: float) 
         end: Stop at this time of the search.
     """
     groups = Groups(search, JointPatterns(search))
+    took = 0.0
     for number in range(_DIVISIONS):
-        if search.should_stop() or search.seconds > end:
+        began = search.seconds
+        if search.should_stop() or began + took > end:
             break
         liked = None if number % 2 else guide
         fewer = groups.pattern(hidden, liked, size=usual_size(search))
+        took = search.seconds - began
         gain = search.weigh(hidden) - search.weigh(fewer)
         if gain <= 0 or len(groups.unseen(fewer)):
             break
