@@ -21,6 +21,7 @@ from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
 from tacit.methods.suppress.heuristics.groups import Groups, serves, usual_size
 from tacit.methods.suppress.heuristics.joint import JointPatterns
+from tacit.methods.suppress.heuristics.joint import serves as serves_jointly
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
@@ -37,7 +38,7 @@ _MANY_TRIES = 1000
 """The same where each takes a moment, because it is cleaned up nearby."""
 _SLOW = 3000
 """From this number of cells outside networks on, the time of a pattern that the relaxation
-suggests is better spent on the clean-up of the first one."""
+suggests, cell by cell, is better spent on the clean-up of the first one."""
 _SHUFFLED = 0.3
 """How much chance may make cells dearer or cheaper in a clean-up, as a share."""
 _MASTER_SECONDS = 2.0
@@ -94,7 +95,7 @@ def run(search: Search) -> None:
         master.add(known.pool.matrix, known.pool.right)
     # Patterns of large tables have turns of their own.
     in_groups = serves(search)
-    is_slow = in_groups and search.outside_networks > _SLOW
+    is_slow = in_groups and search.outside_networks > _SLOW and not serves_jointly(search)
     builder = None if is_large(search) or is_slow else constructor
     root = Root(search, master, builder, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
