@@ -78,23 +78,24 @@ def scaling(out: Path, jobs: int, *notes: str) -> None:
         CPU_NOTE,
         MEMORY_NOTE,
     ]
-    _grow(out / "large_tables_scaling.csv", SERIES, remarks)
+    _grow(out / "large_tables_scaling.csv", SERIES, jobs, remarks)
 
 
-def first(out: Path, *notes: str) -> None:
+def first(out: Path, jobs: int, *notes: str) -> None:
     """When `auto` has a first safe pattern, over the number of cells."""
     remarks = [
         *notes,
+        jobs_note(jobs),
         f"generated tables as for scaling, {SHARE:g}% of the finest cells sensitive; "
         "first_safe_seconds: wall time until the first safe pattern, to be measured on a machine "
         "with nothing else running",
         CPU_NOTE,
         MEMORY_NOTE,
     ]
-    _grow(out / "large_tables_first.csv", FIRST, remarks)
+    _grow(out / "large_tables_first.csv", FIRST, jobs, remarks)
 
 
-def _grow(path: Path, series: Series, remarks: Sequence[str]) -> None:
+def _grow(path: Path, series: Series, jobs: int, remarks: Sequence[str]) -> None:
     """Run what is not in the file yet, and draw it."""
     columns = ("kind", "algorithm", "time_limit", "size", *MEASURED, "safe")
     asked = [
