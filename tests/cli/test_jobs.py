@@ -273,7 +273,10 @@ def test_dropped_records_are_told(job: Path, capsys: pytest.CaptureFixture[str])
     assert _protect(job) == 0
     told = capsys.readouterr()
     assert "records     26 read, 9 dropped" in told.out
-    assert told.err == "note: region: unknown code in 9 records (W); dropped\n"
+    assert told.err == (
+        f"note: region: unknown code in 9 records (W) in {job.with_name('records.csv')} lines 7, 8, "
+        "9, 16, 17 and 4 more; dropped\n"
+    )
 
 
 def test_a_job_without_sensitive_cells_is_noted(
@@ -367,7 +370,7 @@ def test_ctrl_c_while_tabulating_stops_at_once(
     def interrupted(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("tacit.jobs.run.tabulate", interrupted)
+    monkeypatch.setattr("tacit.jobs.sources.tabulate", interrupted)
     assert _protect(job) == 130
     assert capsys.readouterr().err == "tacit: stopped\n"
 

@@ -119,7 +119,7 @@ def test_a_file_without_rows_has_columns(tmp_path: Path) -> None:
         ("a.csv", b"a,a\n1,2\n", "a.csv:1: column 'a' is there more than once"),
         ("a.csv", b"", "a.csv:1: the first line is empty"),
         ("a.csv", b'a,b\n1,"2', "a.csv:2: this is not CSV"),
-        ("a.csv", b"a\n\x81\n", "a.csv: this is not text in UTF-8, and probably not in cp1252"),
+        ("a.csv", b"a\n\x81\n", "a.csv:2: this is not text in UTF-8, and probably not in cp1252"),
         ("a.xlsx", b"", "a.xlsx: this is not an Excel workbook, or it is damaged"),
         ("a.csv", None, "a.csv: the file cannot be read: no such file"),
         ("a.parquet", b"PAR1", "a.parquet: this is not a Parquet file"),

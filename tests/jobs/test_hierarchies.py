@@ -161,7 +161,7 @@ def test_labels_of_unknown_codes(tmp_path: Path) -> None:
         ('labels = "none.csv"', "none.csv", "the file cannot be read"),
         ("[labels]\nA = 3", "job.toml:2", "a label must be a text"),
         ('unknown_labels = "ignore"', "job.toml:1", "'unknown_labels' needs 'labels'"),
-        ('file = "odd.hrc"', "odd.hrc", "not text in UTF-8, and probably not in cp1252"),
+        ('file = "odd.hrc"', "odd.hrc:1", "not text in UTF-8, and probably not in cp1252"),
     ],
 )
 def test_what_is_no_hierarchy_is_named(tmp_path: Path, text: str, where: str, message: str) -> None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any, NoReturn, cast
 
 from tacit.errors import InputError, unwritable
-from tacit.microdata.text_files import text_of
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -63,6 +62,9 @@ def read_text(
         encoding: Its encoding; without it UTF-8, or what its bytes suggest.
         note: Is told what was guessed.
     """
+    # The package of microdata is slow to import, and help must appear at once.
+    from tacit.microdata.text_files import text_of
+
     text, found = text_of(read_bytes(path), path, encoding)
     if encoding is None and note is not None:
         for said in found.notes(path):

@@ -62,7 +62,7 @@ def encodings() -> Iterator[Dirty]:
     yield Dirty(
         about,
         "an older code page",
-        "tacit: firms.csv: this is not text in UTF-8, and probably not in cp1252 either; write "
+        "tacit: firms.csv:2: this is not text in UTF-8, and probably not in cp1252 either; write "
         'encoding, such as encoding = "cp1252", "latin-1", "cp850" or "utf-16"\n',
         {FIRMS: written(encoding="cp850")},
         code=1,
