@@ -274,8 +274,8 @@ def test_dropped_records_are_told(job: Path, capsys: pytest.CaptureFixture[str])
     told = capsys.readouterr()
     assert "records     26 read, 9 dropped" in told.out
     assert told.err == (
-        f"note: region: unknown code in 9 records (W) in {job.with_name('records.csv')} lines 7, 8, "
-        "9, 16, 17 and 4 more; dropped\n"
+        f"note: region: unknown code in 9 records (W) in {job.with_name('records.csv')} lines 7, "
+        "8, 9, 16, 17 and 4 more; dropped\n"
     )
 
 

@@ -150,8 +150,8 @@ def _microdata() -> Iterator[Mistake]:
     yield firms(
         "records in an encoding that nobody can guess",
         FIRMS.replace("a,N", "\u00fc,N").encode("cp850"),
-        "firms.csv:2: this is not text in UTF-8, and probably not in cp1252 either; write encoding, "
-        'such as encoding = "cp1252", "latin-1", "cp850" or "utf-16"',
+        "firms.csv:2: this is not text in UTF-8, and probably not in cp1252 either; write "
+        'encoding, such as encoding = "cp1252", "latin-1", "cp850" or "utf-16"',
     )
     yield firms(
         "text in a column of numbers",

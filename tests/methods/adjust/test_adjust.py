@@ -295,7 +295,7 @@ def test_the_check_finds_every_kind_of_fault() -> None:
 
     assert found(good) == ""
     assert "too close" in found(problem.value)
-    assert "does not hold" in found(good + np.eye(16)[0])
+    assert "do not add up" in found(good + np.eye(16)[0])
     assert "keep its value" in found(good, kept=~nothing)
     assert "its limit" in found(good, most=np.full(16, 1.0))
     half = good.copy()
