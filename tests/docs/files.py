@@ -112,7 +112,26 @@ def _argus_job(folder: Path) -> None:
     (folder / "job.arb").write_text(next(each.text for each in found if "<OPEN" in each.text))
 
 
+def _foreign(folder: Path) -> None:
+    """The job of docs/audits.md, its table, and two publications of it."""
+    (folder / "job.toml").write_text(_first_job("audits.md"))
+    values = [[500.5, 400.0], [199.5, 400.5], [300.5, 200.0]]
+    industries, regions = ["Food", "Steel", "Wood"], ["Nord", "Süd"]
+    lines = [
+        f"{industry},{region},{value}"
+        for industry, row in zip(industries, values, strict=True)
+        for region, value in zip(regions, row, strict=True)
+    ]
+    (folder / "cells.csv").write_text("\n".join(["industry,region,value", *lines]))
+    (folder / "marks.csv").write_text("industry,region\nFood,Nord\n")
+    found = blocks(ROOT / "docs" / "audits.md")
+    ours = next(block.text for block in found if block.text.startswith("Turnover by"))
+    (folder / "ours.csv").write_text(ours, encoding="cp1252")
+    (folder / "open.csv").write_text(ours.replace("Food;c;c", "Food;c;400"))
+
+
 PREPARED: Mapping[str, Callable[[Path], None]] = {
+    "audits.md": _foreign,
     "coming-from-tau-argus.md": _protected_table,
     "command-line.md": _primaries,
     "evidence.md": _published_table,

@@ -104,8 +104,12 @@ GOOD = [f"{value:g}" for value in TABLE.value]
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        (rows(GOOD, "amount"), None, "neither a column turnover nor a column status"),
-        (rows(GOOD, "turnover").replace(NAMES[0], "other"), None, f"no column {NAMES[0]}"),
+        (
+            rows([f"{n}7" for n in range(9)], "amount"),
+            None,
+            "neither a column turnover nor a column status",
+        ),
+        ("other" + rows(GOOD, "turnover").replace("\n", "\n?"), None, f"no column {NAMES[0]}"),
         (rows(["?", *GOOD[1:]], "turnover"), 2, "neither a number nor empty"),
         (rows(["hm", *["s"] * 8], "status"), 2, "the status is not known"),
         (rows([",s", *[f"{v},s" for v in GOOD[1:]]], "turnover,status"), None, "no value"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
 INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
 SOLUTION_HELP = (
     "what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ file with "
-    "statuses u and m, or the published table (.csv, .parquet) with codes and a status or empty "
-    "values; of linked tables a file for each, by a name with {table} in it"
+    "statuses u and m, or the published table (.csv, .xlsx, .parquet, files of tau-ARGUS and R) "
+    "with codes and a status, or empty or marked values; of linked tables a file for each, by a "
+    "name with {table} in it"
 )
 
 
@@ -83,7 +85,7 @@ def _solution(paths: Sequence[Path], job: Job, source: Table | Problem) -> Solut
 
     patterns = [path for path in paths if TABLE in path.name]
     if len(paths) == 1 and not patterns:
-        return read_solution(paths[0], source, value=job.value_name)
+        return read_solution(paths[0], source, value=job.value_name, note=_tell)
     if isinstance(source, Problem) or not job.table_names:
         raise InputError(
             "several files are for linked tables, one for each; this input has one table",
@@ -96,6 +98,10 @@ def _solution(paths: Sequence[Path], job: Job, source: Table | Problem) -> Solut
             written.setdefault(name, []).append(path)
             chosen.append(path)
     return read_linked_solution(chosen, source, written=written, value=job.value_name)
+
+
+def _tell(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)
 
 
 def as_problem(source: Table | Problem) -> Problem:

@@ -81,7 +81,9 @@ def _of_table(path: Path, table: Table, grid: Grid, problem: Problem, value: str
         labels=[table.labels[cell] for cell in cells.tolist()],
     )
     codes = {name: table.codes(name)[cells] for name in grid.dimensions}
-    return read_published_cells(path, part, codes, grid.variable or value)
+    return read_published_cells(
+        path, part, codes, grid.variable or value, hierarchies=grid.dimensions
+    )
 
 
 def _values(

@@ -10,18 +10,19 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.files import parsed_json, read_content, write_members
+from tacit.io.files import parsed_json, read_bytes, read_content, write_members
 from tacit.io.jj import CELL_FIELDS, read_jj_status
 from tacit.io.jj_faults import MOST_DIGITS
 from tacit.io.published_cells import SUFFIXES as PUBLISHED_SUFFIXES
 from tacit.io.published_cells import read_published_cells
+from tacit.microdata.workbooks import SUFFIXES as WORKBOOKS
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import Table
@@ -30,10 +31,18 @@ from tacit.tolerances import TINY
 from tacit.version import __version__
 
 _COMMENT = re.compile(rb"#[^\n]*")
-_SEPARATORS = bytes.maketrans(b",;", b"  ")
+_SEPARATORS = bytes.maketrans(b",;\t|", b"    ")
+_START = 1 << 16
+"""So many bytes at the beginning of a file tell what it is."""
 
 
-def read_solution(path: str | Path, source: Problem | Table, *, value: str = "value") -> Solution:
+def read_solution(
+    path: str | Path,
+    source: Problem | Table,
+    *,
+    value: str = "value",
+    note: Callable[[str], object] | None = None,
+) -> Solution:
     """Read a solution; its form is recognised by content.
 
     - A JSON object with `suppressed`, `intervals` or `values`, as `tacit protect --json` writes
@@ -45,27 +54,35 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
     - A list of the numbers of suppressed cells: separated by spaces, commas or line ends, with
       comments after `#`, or a JSON array.
     - A JJ file of the same cells: status `u` and `m` are suppressed.
-    - A CSV or Parquet file with a row for each cell, as it is published: codes, and a status or
-      values that are empty where the cell is not published. Of a problem, which has no codes, the
-      column `cell` holds the numbers of the cells.
+    - The table as it is published, in a CSV, text, Excel or Parquet file, whoever made it: codes,
+      and a status or values that are empty or marked where the cell is not published (see
+      [Audits of what others made](../audits.md)). Of a problem, which has no codes, the column
+      `cell` holds the numbers of the cells.
 
     Sensitive cells that a list leaves out are taken as published.
 
     Args:
         path: The file, plain or gzip.
         source: The problem or the table that the solution belongs to.
-        value: The name of the column of values in a CSV or Parquet file.
+        value: The name of the column of values in a published table.
+        note: Is told what was guessed about a published table.
 
     Raises:
         InputError: The file cannot be read or does not fit the problem.
     """
     problem = source if isinstance(source, Problem) else source.problem("none")
-    if _is_published_table(Path(path)):
+    if _is_published_table(Path(path), source):
         if isinstance(source, Problem):
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
-        else:
-            codes = source.cell_keys()
-        return read_published_cells(Path(path), problem, codes, value)
+            return read_published_cells(Path(path), problem, codes, value, note=note)
+        return read_published_cells(
+            Path(path),
+            problem,
+            source.cell_keys(),
+            value,
+            hierarchies=source.dimensions,
+            note=note,
+        )
     content = read_content(path)
     start = content.lstrip()[:1]
     if not start:
@@ -78,16 +95,32 @@ def read_solution(path: str | Path, source: Problem | Table, *, value: str = "va
     return _listed_solution(content, path, problem)
 
 
-def _is_published_table(path: Path) -> bool:
-    """Whether a file names columns; a list of cell numbers may be in a file of any name."""
+def _is_published_table(path: Path, source: Problem | Table) -> bool:
+    """Whether a file is a table; a list of cell numbers may be in a file of any name."""
     name = path.name.lower()
-    if not name.endswith(PUBLISHED_SUFFIXES):
-        return False
-    if name.endswith(".parquet"):
+    if name.endswith((".parquet", *WORKBOOKS)):
         return True
-    first = _COMMENT.sub(b"", read_content(path).lstrip()).split(b"\n", 1)[0]
-    entries = first.translate(_SEPARATORS).split()
-    return bool(entries) and not all(map(bytes.isdigit, entries)) and first[:1] not in b"{["
+    is_usual = name.endswith(PUBLISHED_SUFFIXES)
+    if isinstance(source, Problem) and not is_usual:
+        return False
+    content = read_bytes(path)
+    if b"\0" in content:
+        # UTF-16, which only tables are written in.
+        return isinstance(source, Table)
+    if content.lstrip()[:1] in (b"{", b"[") or _looks_like_jj(content):
+        return False
+    lines = [line for line in _COMMENT.sub(b"", content[:_START]).splitlines() if line.strip()]
+    rows = [line.translate(_SEPARATORS).split() for line in lines]
+    if not rows:
+        return False
+    if not all(map(bytes.isdigit, rows[0])):
+        # A sentence is no table.
+        return is_usual or any(mark in lines[0] for mark in (b",", b";", b"\t", b"|"))
+    if isinstance(source, Problem):
+        return False
+    # All codes may be numbers.
+    full = rows[:-1] if len(content) > _START else rows
+    return len(full) > 1 and len(full[0]) > len(source.totals) and len({*map(len, full)}) == 1
 
 
 def _looks_like_jj(content: bytes) -> bool:

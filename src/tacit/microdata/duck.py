@@ -23,7 +23,7 @@ from tacit.microdata.duck_errors import plain_errors
 from tacit.microdata.duck_watch import WatchedConnection, byte_count
 from tacit.microdata.file_format import Reading
 from tacit.microdata.file_names import for_duckdb, found_files
-from tacit.microdata.places import FaultPlaces, SheetRecords, located
+from tacit.microdata.places import FaultPlaces, SheetRecords, Written, located
 from tacit.microdata.queries import one_select, refuse_no_database
 from tacit.microdata.quoting import quoted_name, quoted_text
 from tacit.microdata.report import (
@@ -85,7 +85,7 @@ class DuckMicrodata:
         self._open = ExitStack()
         self._reading = reading or Reading()
         self._files: dict[str, str] = {}
-        self._written: CsvFiles | SheetRecords | None = None
+        self._written: Written | None = None
         self._notes: list[str] = []
         self._is_closed_off = False
         self._whole: dict[str, Any] | None = None
@@ -156,6 +156,7 @@ class DuckMicrodata:
             return self._read_sheets() if source.kind == "excel" else self._read_csv()
         if isinstance(source, FileQuery):
             self._files |= {file: file for file in source.files}
+            self._written = source
             return self._copy(f"({source.query})")
         if isinstance(source, Relation):
             return self._copy_relation(source.relation)

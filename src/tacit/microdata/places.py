@@ -20,8 +20,9 @@ from tacit.microdata.workbooks import read_sheet
 class Written(Protocol):
     """Records in files that have lines."""
 
-    def entries(self, column: str) -> Iterator[tuple[str, int, str]]:
-        """The entries of a column as text, with their files and lines."""
+    @property
+    def entries(self) -> Callable[[str], Iterator[tuple[str, int, str]]]:
+        """Gives the entries of a column as text, with their files and lines."""
 
 
 class SheetRecords:

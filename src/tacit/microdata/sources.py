@@ -6,7 +6,7 @@ import importlib.util
 import os
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -69,10 +69,13 @@ class FileQuery:
     Attributes:
         query: The query, run by DuckDB as it is.
         files: The files that it reads, for errors.
+        entries: Gives the entries of a column as text, with their files and lines, to say where
+            something is wrong; by default none are known.
     """
 
     query: str
     files: tuple[str, ...]
+    entries: Callable[[str], Iterator[tuple[str, int, str]]] = lambda _column: iter(())
 
 
 @dataclass(frozen=True)

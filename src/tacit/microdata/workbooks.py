@@ -74,7 +74,15 @@ def read_sheet(
     names = list(book.sheet_names)
     if sheet is not None:
         return _sheet(book, path, _chosen(names, sheet, path), ())
-    found = [read for name in names if (read := _sheet(book, path, name, ())).columns]
+    found: list[Sheet] = []
+    for name in names:
+        try:
+            found.append(_sheet(book, path, name, ()))
+        except InputError:
+            # What is wrong with one of several sheets matters only if it is the one that is meant.
+            if len(names) == 1:
+                raise
+    found = [each for each in found if each.columns]
     if not found:
         raise InputError("all sheets are empty", path=path)
     fitting = [each for each in found if all(name in each.columns for name in needed)]
@@ -96,6 +104,14 @@ def read_sheet(
         path=path,
         key=("sheet",),
     )
+
+
+def sheet_rows(path: str | os.PathLike[str]) -> list[tuple[str, list[tuple[int, list[Any]]]]]:
+    """All sheets that are not empty: names, and rows that are not empty with their numbers."""
+    path = Path(path)
+    book = _book(path)
+    found = [(name, _filled(book, name)) for name in book.sheet_names]
+    return [(name, rows) for name, rows in found if rows]
 
 
 def sheets_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -121,6 +137,13 @@ def _book(path: Path) -> Any:
         raise InputError(f"{why}, or it is damaged", path=path) from None
 
 
+def _filled(book: Any, name: str) -> list[tuple[int, list[Any]]]:
+    """The rows of a sheet that are not empty, with their numbers."""
+    rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    read = [(number, [_entry(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
+    return [(number, row) for number, row in read if any(cell is not None for cell in row)]
+
+
 def _chosen(names: list[str], sheet: str | int, path: Path) -> str:
     if isinstance(sheet, int) and not isinstance(sheet, bool):
         if 1 <= sheet <= len(names):
@@ -135,10 +158,7 @@ def _chosen(names: list[str], sheet: str | int, path: Path) -> str:
 
 
 def _sheet(book: Any, path: Path, name: str, others: tuple[str, ...]) -> Sheet:
-    read = book.get_sheet_by_name(name)
-    rows = read.to_python(skip_empty_area=False)
-    filled = [(number, [_entry(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
-    filled = [(number, row) for number, row in filled if any(cell is not None for cell in row)]
+    filled = _filled(book, name)
     if not filled:
         return Sheet(path, name, others, 1, {}, ())
     header_row, header = filled[0]

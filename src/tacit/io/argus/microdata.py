@@ -72,7 +72,26 @@ class MicrodataFile:
             for name, expression in _columns(variable, self._entry(variable, place), aligned):
                 chosen.append(f"{expression} AS {quoted_name(name)}")
         query = f"SELECT {', '.join(chosen)} FROM {self._lines()}"
-        return FileQuery(query, (str(self._read_from),))
+        files = (str(self._read_from),)
+        return FileQuery(query, files) if aligned else FileQuery(query, files, self._entries)
+
+    def _entries(self, column: str) -> Iterator[tuple[str, int, str]]:
+        """The entries of a variable, with the lines of their records."""
+        place = [*self.metadata.variables].index(column)
+        variable, separator = self.metadata.variables[column], self.metadata.separator
+        with open(self._read_from, encoding="utf-8", errors="replace") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.strip():
+                    continue
+                if separator is None:
+                    start = (variable.start or 1) - 1
+                    entry = line.rstrip("\n")[start : start + (variable.width or 0)]
+                else:
+                    row = next(csv.reader([line.rstrip("\n")], delimiter=separator), [])
+                    entry = row[place] if place < len(row) else ""
+                if variable.is_numeric or variable.is_weight:
+                    entry = entry.replace(",", ".")
+                yield str(self.path), number, entry.strip()
 
     def codes(
         self, variables: Sequence[Variable], observer: Observer | None = None
