@@ -178,7 +178,6 @@ def site(tmp_path: Path, browser: Browser) -> Iterator[Site]:
 def test_from_a_file_to_a_published_table(site: Site, shared: Path) -> None:
     """Records of firms become a table for readers, byte by byte that of the command line."""
     page = site.page
-    site.picture("start")
     page.locator("#file").set_input_files(shared / "tables" / "rtauargus" / "firms.csv")
     page.get_by_role("button", name="Open", exact=True).click()
     site.told("firms.csv is open")
@@ -188,38 +187,31 @@ def test_from_a_file_to_a_published_table(site: Site, shared: Path) -> None:
         radio = page.locator(f"#role-{place}-{roles.get(name, 'none')}")
         if not radio.is_checked():
             site.saved(page.locator(f'label[for="{radio.get_attribute("id")}"]').click)
-    page.evaluate("scrollTo(0, 0)")
-    site.picture("data")
     page.get_by_role("link", name="Next: Table").click()
     page.get_by_text("relations").wait_for()
     site.saved(page.locator('label[for="way-1-lengths"]').click)
     page.locator("#lengths-1").fill("3, 4")
     site.saved(lambda: page.locator("#lengths-1").press("Tab"))
     page.locator("#trees details summary").filter(has_text="FR1").first.wait_for()
-    site.picture("table")
     page.get_by_role("link", name="Next: Rules").click()
     for rule in ("Minimum frequency", "p % rule"):
         page.get_by_role("button", name=rule).click()
         page.get_by_role("heading", name=rule).wait_for()
     page.get_by_text(re.compile(r"of .* cells are sensitive")).wait_for()
-    site.picture("rules")
     site.step("Protect")
     page.get_by_label("Time").first.fill("50")
     page.get_by_role("button", name="Protect", exact=True).click()
     site.done()
-    site.picture("protect")
     page.get_by_role("link", name="Look at the table").click()
     page.locator("#window td.secondary").first.click()
     page.locator("#cell").get_by_text("Why", exact=False).first.wait_for()
     page.locator("#cell pre.why").wait_for()
     page.locator("svg.heat").wait_for()
-    site.picture("look")
     site.step("Publish")
     page.frame_locator("iframe.preview").locator("table").first.wait_for()
     page.locator("#output-csv").check()
     page.get_by_role("button", name="Write", exact=False).first.click()
     site.told("Written: firms-published.csv")
-    site.picture("publish")
     with page.expect_download() as started:
         page.get_by_role("link", name=re.compile("Download.*CSV")).click()
     made = Path(started.value.path()).read_bytes()
@@ -387,7 +379,9 @@ def test_light_dark_and_small(
     tmp_path: Path, browser: Browser, dark: bool, request: pytest.FixtureRequest
 ) -> None:
     """Every screen can be read in light and dark, and no page is wider than a phone."""
-    site = Site(tmp_path, browser, dark)
+    folder = tmp_path / "statistics"
+    folder.mkdir()
+    site = Site(folder, browser, dark)
     request.addfinalizer(site.close)
     page = site.page
     page.get_by_role("button", name="Try it with sample data").click()
@@ -395,15 +389,16 @@ def test_light_dark_and_small(
     for name in ("start", "data", "table", "rules", "protect", "look", "publish"):
         site.go(name)
         page.wait_for_load_state("networkidle")
-        assert page.evaluate(FAINT) == [], name
-        if dark and name == "look":
-            page.locator("#window td.sensitive").first.click()
+        if name == "look":
+            page.locator("#window td.secondary").first.click()
             page.locator("#cell pre.why").wait_for()
-            site.picture("dark")
+        assert page.evaluate(FAINT) == [], name
+        if not dark or name == "look":
+            site.picture(f"{name}-dark" if dark else name)
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= PHONE["width"], name
-        if not dark and name == "rules":
+        if name == "rules" and not dark:
             site.picture("phone")
         page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
     assert site.faults == []
