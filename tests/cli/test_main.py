@@ -36,13 +36,13 @@ def test_help_imports_nothing_heavy() -> None:
         "except SystemExit as ended:\n"
         "    assert ended.code == 0\n"
         "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'pyscipopt', 'narwhals', 'rich'}\n"
-        "heavy |= {'duckdb'}\n"
+        "heavy |= {'duckdb', 'starlette', 'uvicorn', 'jinja2', 'tacit.app'}\n"
         "heavy &= set(sys.modules)\n"
         "assert not heavy, heavy\n"
         "modules = {name for name in COMMANDS if f'tacit.cli.commands.{name}' in sys.modules}\n"
         "assert modules == set(sys.argv[1:]), modules\n"
     )
-    for arguments in ([], ["audit"], ["protect"], ["demo"], ["tabulate"], ["compare"]):
+    for arguments in ([], ["audit"], ["protect"], ["demo"], ["tabulate"], ["compare"], ["app"]):
         found = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
         )
