@@ -42,7 +42,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     """The package itself and its subpackages on demand cost no import of numpy and the like."""
     code = (
         "import sys, tacit\n"
-        "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'narwhals', 'rich'}\n"
+        "heavy = {'numpy', 'scipy', 'numba', 'highspy', 'narwhals', 'rich', 'tacit.app'}\n"
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
         "assert tacit.examples.names() and tacit.generators.generate_by_name\n"
         "assert callable(tacit.audit)\n"
