@@ -311,34 +311,6 @@ def test_wrong_inputs_are_told_on_every_screen(site: Site) -> None:
     assert sorted(path.name for path in site.folder.iterdir()) == [".tacit", "firms.csv"]
 
 
-def test_reload_back_and_stop_in_the_middle(site: Site) -> None:
-    """Reloading and going back lose nothing; a search that is stopped keeps its best result."""
-    page = site.page
-    site.open("cells.csv", HARD)
-    site.step("Rules")
-    page.get_by_role("button", name="Minimum frequency").click()
-    page.locator("#rule-0-minimum").fill("4")
-    site.saved(lambda: page.locator("#rule-0-minimum").press("Tab"))
-    page.reload()
-    assert page.locator("#rule-0-minimum").input_value() == "4"
-    site.step("Protect")
-    page.go_back()
-    page.locator('#rule-0-minimum[value="4"]').wait_for()
-    page.go_forward()
-    page.locator("details.more summary").first.click()
-    page.locator("#gap").fill("0")
-    page.locator("#time_limit").fill("600")
-    page.get_by_role("button", name="Protect", exact=True).click()
-    stop = page.get_by_role("button", name="Stop and keep the best")
-    stop.wait_for()
-    page.reload()
-    page.get_by_text("best safe solution").wait_for()
-    stop.click()
-    site.done()
-    page.get_by_role("link", name="Publish", exact=True).first.click()
-    page.get_by_text("cannot deduce").first.wait_for()
-
-
 def test_what_is_typed_meanwhile_stays(site: Site) -> None:
     """A page that comes back saved does not take away what is being typed in the next field."""
     site.open("firms.csv", FIRMS)
