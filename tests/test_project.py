@@ -70,7 +70,7 @@ def test_extras_stay_out_of_the_core() -> None:
     for extra, entries in extras.items():
         assert not core & {_name(entry) for entry in entries}
         assert f"`tacit[{extra}]`" in page
-    explained = set(re.findall(r"\w+", " ".join(re.findall(r"(?m)^\| ([^|]+) \|", page))))
+    explained = set(re.findall(r"[\w-]+", " ".join(re.findall(r"(?m)^\| ([^|]+) \|", page))))
     assert core | {_name(entry) for entries in extras.values() for entry in entries} <= explained
 
 
