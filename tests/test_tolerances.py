@@ -10,6 +10,7 @@ from tacit import tolerances
 SOURCE = Path(tolerances.__file__).parent
 
 NOT_TOLERANCES = {
+    ("app/screens/protect.py", 1e-10): "the least objective that a gap is a share of",
     ("comparison/run.py", 5e-5): "digits that are shown",
     ("generators/contributions.py", 1e-6): "the range of an option",
     ("methods/adjust/units.py", 1e-9): "the size of a unit",
