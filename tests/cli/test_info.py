@@ -103,7 +103,7 @@ def test_rounded_tables_pass_with_a_tolerance(tmp_path: Path) -> None:
     [
         ("job.toml", "", "job.toml: there is no [data]; it names what to protect"),
         ("bad.jj", "0\n1\n0 x 1 s 0 9 0 0 0\n0\n", "bad.jj:3: "),
-        ("other.csv", "a,b\n1,2\n", "other.csv: this is data; a job in a .toml file says"),
+        ("job.arb", "<SUPPRESS>\n", "job.arb: this is a tau-ARGUS batch file"),
     ],
 )
 def test_other_files_are_refused(

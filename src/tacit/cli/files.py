@@ -31,6 +31,13 @@ def is_job(path: Path) -> bool:
     return path.suffix.lower() == ".toml"
 
 
+def is_data(path: Path) -> bool:
+    """Whether an input is a file of records or cells, by its name."""
+    from tacit.jobs.job import DATA_SUFFIXES
+
+    return path.name.lower().endswith(DATA_SUFFIXES)
+
+
 def read_source(path: Path, *, quiet: bool = False) -> Table | Problem:
     """Read an input; the data of a job are tabulated and judged.
 

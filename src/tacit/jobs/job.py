@@ -90,7 +90,7 @@ TABLE_LISTS = (
 )
 JOB_SUFFIX = ".toml"
 _BATCH_SUFFIX = ".arb"
-_DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
+DATA_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".xls")
 _NOT_FOR_JJ = tuple(key for key in TOP_KEYS if key not in ("data", "method", "outputs"))
 
 
@@ -300,7 +300,7 @@ def open_job(path: str | Path) -> Job:
     path = Path(path)
     if path.suffix.lower() == JOB_SUFFIX:
         return read_job(path)
-    if path.name.lower().endswith(_DATA_SUFFIXES):
+    if path.name.lower().endswith(DATA_SUFFIXES):
         raise InputError(
             "this is data; a job in a .toml file says which table to make of it (tacit demo writes "
             "one)",

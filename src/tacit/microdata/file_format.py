@@ -115,6 +115,8 @@ class FileFormat:
         'text in cp1252, columns separated by semicolons, decimal point'
         """
         parts = []
+        if self.kind == "parquet":
+            return "Parquet"
         if self.kind == "csv":
             parts = [f"text in {self.encoding}"]
             if len(self.header) != 1:
@@ -161,7 +163,7 @@ def sniff(
         encoding=encoding, delimiter=delimiter, decimal=decimal, thousands=thousands, sheet=sheet
     )
     if path.name.lower().endswith((".parquet", ".pq")):
-        return FileFormat(path=path, kind="parquet")
+        return FileFormat(path=path, kind="parquet", header=_parquet_columns(path))
     if is_workbook(path):
         read = read_sheet(path, sheet)
         columns = list(read.columns.values())
@@ -209,6 +211,18 @@ def sniff(
         decimal=None if found is None else found.decimal,
         thousands="" if found is None else found.thousands,
     )
+
+
+def _parquet_columns(path: Path) -> tuple[str, ...]:
+    # Slow to import, and needed for few files.
+    import duckdb
+
+    from tacit.microdata.duck_errors import plain_errors
+    from tacit.microdata.file_names import for_duckdb, found_files
+
+    (file,) = found_files([str(path)])
+    with plain_errors([file]), duckdb.connect() as duck:
+        return tuple(duck.read_parquet(for_duckdb(file), hive_partitioning=False).columns)
 
 
 def _filled(entries: Sequence[str]) -> list[str]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli.arguments import add_tolerance, tolerance_of, whole_number
 from tacit.cli.exits import ExitCode
-from tacit.cli.files import INPUT_HELP, as_problem, is_job, read_source, write_json
-from tacit.errors import InputError, TacitError
+from tacit.cli.files import INPUT_HELP, as_problem, is_data, is_job, read_source, write_json
+from tacit.cli.outcomes import as_lines
+from tacit.errors import InputError, TacitError, first_few, name_columns
 from tacit.io.files import refuse_unwritable
 from tacit.version import __version__
 
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare input, tolerance and JSON output."""
-    parser.add_argument("input", type=Path, metavar="INPUT", help=INPUT_HELP)
+    parser.add_argument(
+        "input", type=Path, metavar="INPUT", help=f"{INPUT_HELP}; of data, how they are written"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the same as JSON")
     parser.add_argument(
         "--suggest-recodes",
@@ -44,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Describe the input; an input that is wrong ends in an error."""
     path: Path = arguments.input
     refuse_unwritable(arguments.json, inputs=(path,))
+    if is_data(path):
+        return _describe_data(arguments)
     source = read_source(path, quiet=arguments.quiet)
     problem = as_problem(source)
     violations = problem.violations(tolerance_of(arguments))
@@ -72,6 +78,32 @@ def run(arguments: argparse.Namespace) -> int:
     if violations:
         messages = [violation.message for violation in violations]
         raise InputError("\n  ".join(["this table is wrong", *messages]), path=path)
+    return ExitCode.DONE
+
+
+def _describe_data(arguments: argparse.Namespace) -> int:
+    """Say how a file of data is written; nothing of what it holds but the names of its columns."""
+    from tacit.microdata import sniff
+
+    if arguments.suggest or arguments.suggest_recodes is not None:
+        raise InputError("suggestions are for a job; this is data", path=arguments.input)
+    found = sniff(arguments.input)
+    rows = {"written": found.summary(), "columns": name_columns(found.header)}
+    if found.sheets:
+        rows["sheets"] = first_few(found.sheets, limit=20)
+    print("\n".join([str(arguments.input), *(f"  {line}" for line in as_lines(rows))]))
+    guessed = (
+        f"encoding = {found.encoding!r} is a guess" if found.encoding_is_guess else "",
+        "decimal is not clear: say it in [data]" if found.is_ambiguous else "",
+    )
+    for text in filter(None, guessed):
+        print(f"note: {text}".replace("'", '"'), file=sys.stderr)
+    if arguments.json is not None:
+        members = dataclasses.asdict(found) | {"path": str(found.path)}
+        # Records are confidential, and nobody asked for them.
+        del members["examples"]
+        head = {"tacit": __version__, "input": str(arguments.input)}
+        write_json(arguments.json, {**head, **members})
     return ExitCode.DONE
 
 

@@ -22,7 +22,7 @@ _CELLS = (".csv", ".csv.gz", ".parquet")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare microdata, job and output."""
     parser.add_argument(
-        "microdata", metavar="MICRODATA", help="CSV or Parquet files: a path or a pattern"
+        "microdata", metavar="MICRODATA", help="CSV, Excel or Parquet files: a path or a pattern"
     )
     parser.add_argument(
         "--config",
