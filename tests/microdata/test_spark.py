@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
 import random
@@ -155,7 +156,7 @@ def test_work_is_done_by_several_processes(spark: Any) -> None:
 @pytest.mark.usefixtures("spark")
 def test_files_with_faults_give_the_same_report(tmp_path: Path) -> None:
     """CSV files with every fault are reported alike, and what is left makes the same table."""
-    good = "N1a,01,f,5,1\nSouth,11,g,7,0\nN2,02,g,1e1,\nSouth,01,h,3,yes\n"
+    good = "N1a,01,f,5.5,1\nSouth,11,g,7,0\nN2,02,g,1e1,\nSouth,01,h,3,yes\n"
     codes = "N9,01,f,5,1\nNorth,01,f,5,1\n,01,f,5,1\nN1a,01,,5,1\nN1a,01,f,4,maybe\n"
     numbers = "".join(f"N1a,01,f,{text},1\n" for text in ("", "1d", '"12,5"', "nan", "1_0"))
     path = tmp_path / "records.csv"
@@ -169,7 +170,9 @@ def test_files_with_faults_give_the_same_report(tmp_path: Path) -> None:
         for engine in ("spark", "duckdb")
     ]
     assert_same_tables(*tables)
-    assert told[0] == told[1]
+    # Only DuckDB knows lines, and what is probably wrong with numbers.
+    bare = [dataclasses.replace(found, places=(), cause="") for found in told[1].findings]
+    assert told[0] == dataclasses.replace(told[1], findings=tuple(bare))
     assert told[0].tabulated == {"turnover": 4}
     assert len(told[0].findings) == 7
     with pytest.raises(MicrodataError, match="unknown code") as caught:
