@@ -423,7 +423,7 @@ def test_the_summary_counts_insiders_and_pairs() -> None:
     found = audit(row_of_firms(200, 30), [0, 1])
     text = found.summary()
     assert "2 contributors who know their own figures: 2 exposed, 4 pairs" in text
-    assert "cell left: 0% of the lower level to contributor alone in cell right" in text
+    assert "cell left: 0% of the lower and upper levels to contributor alone in cell right" in text
     assert "200" not in text
     plain = audit(row_of_firms(200, 30).replace(insiders=None), [0, 1])
     assert plain.safe

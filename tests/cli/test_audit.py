@@ -48,7 +48,7 @@ def test_an_exposed_cell_is_code_4(files: Files, capsys: pytest.CaptureFixture[s
     out = files.folder / "audit.json"
     sensitive = int(read_jj(files.table).sensitive[0])
     assert _audit(files.table, files.exposed, "--json", out) == 4
-    assert f"cell {sensitive}: 0% of the upper level" in capsys.readouterr().out
+    assert f"cell {sensitive}: 0% of the lower and upper levels" in capsys.readouterr().out
     members = json.loads(out.read_text())
     assert members["audit"]["exposed"] == [sensitive]
     assert [sensitive, "external", "upper", 0.0] in members["exposures"]

@@ -128,6 +128,14 @@ def _foreign(folder: Path) -> None:
     ours = next(block.text for block in found if block.text.startswith("Turnover by"))
     (folder / "ours.csv").write_text(ours, encoding="cp1252")
     (folder / "open.csv").write_text(ours.replace("Food;c;c", "Food;c;400"))
+    apart = folder / "apart"
+    apart.mkdir()
+    _linked(apart)
+    main(["protect", "apart/job.toml", "--out", "turnover.xlsx", "--quiet"])
+    (apart / "job.toml").rename(folder / "linked.toml")
+    (apart / "firms.csv").rename(folder / "firms.csv")
+    for number, name in enumerate(("by size", "industry-region"), 1):
+        (apart / f"turnover {name}.csv").rename(folder / f"table{number}.csv")
 
 
 PREPARED: Mapping[str, Callable[[Path], None]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.errors import InputError
 from tacit.io.linked_solutions import read_linked_solution
+from tacit.io.solutions import read_solution
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.release import Published
 
@@ -68,6 +70,23 @@ def test_files_of_tables_are_the_solution_they_were_written_from(
             np.testing.assert_allclose(read, given)
 
 
+@settings(max_examples=15, deadline=None)
+@given(
+    hidden=st.lists(st.booleans(), min_size=15, max_size=15),
+    layout=st.sampled_from(["pivot", "list"]),
+)
+def test_a_workbook_with_a_sheet_for_each_table(
+    tmp_path_factory: pytest.TempPathFactory, hidden: list[bool], layout: Literal["pivot", "list"]
+) -> None:
+    """What tacit writes to one workbook is read again, as rows and columns and as lists."""
+    table = _linked()
+    path = tmp_path_factory.mktemp("books") / "published.xlsx"
+    _published(table, Suppression(np.array(hidden))).to_excel(path, layout=layout)
+    found = read_solution(path, table)
+    assert isinstance(found, Suppression)
+    assert found.suppressed.tolist() == hidden
+
+
 def test_a_cell_is_known_as_soon_as_one_table_publishes_it(tmp_path: Path) -> None:
     """Of two files that do not agree, the one that tells more counts."""
     table = _linked()
@@ -87,7 +106,7 @@ def test_files_that_do_not_fit(tmp_path: Path) -> None:
     """A table without a file, a file without a table, and one for two are refused."""
     table = _linked()
     one, two = _written(table, Suppression(np.zeros(table.cell_count, bool)), tmp_path)
-    with pytest.raises(InputError, match="no file for table two"):
+    with pytest.raises(InputError, match="no file or sheet for table two"):
         read_linked_solution([one], table)
     with pytest.raises(InputError, match="has a file already"):
         read_linked_solution([one, one], table)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tacit.attack.evidence import Capacities, Evidence, EvidenceError
-from tacit.attack.exposure import Exposure
+from tacit.attack.exposure import Exposure, name_exposures
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_audit import InsiderAudit, audit_insiders
 from tacit.attack.knowledge import (
@@ -48,6 +48,7 @@ CellChoice = Literal["sensitive", "suppressed", "all"] | Sequence[int] | Integer
 NARROW = 0.01
 """A cell counts as narrowly determined when its interval is no wider than this share of it."""
 _NO_CELLS = np.zeros(0, np.int64)
+_MOST_ATTACKERS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,15 +245,16 @@ class Audit:
             f"{verdict}: {count} sensitive cell{'s' * (count != 1)}, "
             f"{int(self.hidden.sum())} of {problem.cell_count} cells not published as they are"
         ]
-        for found in self.findings:
+        # Of many attackers those who come too close matter.
+        shown = sorted(self.findings, key=lambda found: not found.exposures)[:_MOST_ATTACKERS]
+        for found in self.findings if len(shown) == len(self.findings) else shown:
             exposed = len({exposure.cell for exposure in found.exposures})
             lines.append(f"attacker {found.attacker.name}: {exposed} exposed")
-            lines.extend(
-                f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level"
-                for exposure in found.exposures[:10]
-            )
-            if len(found.exposures) > 10:
-                lines.append(f"  and {len(found.exposures) - 10} more")
+            lines.extend(f"  {line}" for line in name_exposures(found.exposures))
+        rest = len(self.findings) - len(shown)
+        if rest > 0:
+            close = sum(bool(found.exposures) for found in self.findings)
+            lines.append(f"and {rest} more attackers; {close} of all expose a cell")
         lines.extend(self._about_insiders())
         if self.exactly_disclosed:
             lines.append(
@@ -301,13 +303,8 @@ class Audit:
             start + f"{exposed} exposed, {found.pairs} pair{'s' * (found.pairs != 1)} of a level "
             "and a contributor looked at apart from readers"
         ]
-        lines.extend(
-            f"  {exposure.name}: {exposure.share:.0%} of the {exposure.level} level to "
-            f"{exposure.attacker}"
-            for exposure in found.exposures[:10]
-        )
-        if len(found.exposures) > 10:
-            lines.append(f"  and {len(found.exposures) - 10} more")
+        shown = name_exposures(found.exposures, with_attackers=True)
+        lines.extend(f"  {line}" for line in shown)
         if found.undecided:
             lines.append(
                 f"  no verdict against them: {self.problem.name_cells(found.undecided)}; audit "

@@ -21,8 +21,8 @@ INPUT_HELP = "a .jj or .jj.gz file, or a job in a .toml file"
 SOLUTION_HELP = (
     "what is published: JSON of tacit, a list of the numbers of suppressed cells, a JJ file with "
     "statuses u and m, or the published table (.csv, .xlsx, .parquet, files of tau-ARGUS and R) "
-    "with codes and a status, or empty or marked values; of linked tables a file for each, by a "
-    "name with {table} in it"
+    "with codes and a status, or empty or marked values; of linked tables a sheet for each, "
+    "or a file for each, by a name with {table} in it"
 )
 
 
@@ -104,7 +104,7 @@ def _solution(paths: Sequence[Path], job: Job, source: Table | Problem) -> Solut
         for name, path in expanded(pattern, job.table_names).items():
             written.setdefault(name, []).append(path)
             chosen.append(path)
-    return read_linked_solution(chosen, source, written=written, value=job.value_name)
+    return read_linked_solution(chosen, source, written=written, value=job.value_name, note=_tell)
 
 
 def _tell(text: str) -> None:

@@ -345,7 +345,7 @@ class _Telling:
             one = len(told.helps) == 1
             lines.append(
                 f"also takes part in protecting {self._names.cells(told.helps)}, which would stay "
-                f"safe in another way{'' if one else 's'}"
+                f"safe in {'another way' if one else 'other ways'}"
             )
         return lines
 

@@ -126,6 +126,7 @@ def read_foreign_table(
     path: Path,
     codes: Mapping[str, npt.NDArray[np.str_]],
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    sheet: str | None = None,
 ) -> ForeignTable:
     """Read a published table of some other program.
 
@@ -133,6 +134,7 @@ def read_foreign_table(
         path: A CSV, text, Excel or Parquet file; a `.tab` file of tau-ARGUS with its `.rda`.
         codes: For each dimension the code of each cell.
         hierarchies: The hierarchies of dimensions: with codes that no cell has, totals and labels.
+        sheet: The sheet of a workbook; without it the first one that fits.
 
     Raises:
         InputError: The file cannot be read, or its columns are not those of the table.
@@ -149,7 +151,7 @@ def read_foreign_table(
     cells = set(zip(*(own.tolist() for own in codes.values()), strict=True))
     notes: list[str] = []
     faults: list[InputError] = []
-    for rows in _sheets(path, notes.append):
+    for rows in _sheets(path, notes.append, sheet):
         try:
             found = _Arranging(path, rows, known, cells).table()
         except InputError as error:
@@ -169,14 +171,16 @@ class _Rows:
     names: list[str] | None = None
 
 
-def _sheets(path: Path, note: Callable[[str], object]) -> Iterator[_Rows]:
+def _sheets(path: Path, note: Callable[[str], object], sheet: str | None) -> Iterator[_Rows]:
     name = path.name.lower()
     if name.endswith(".parquet"):
         columns = read_columns(path)
         yield _Rows([list(row) for row in zip(*columns.values(), strict=True)], None, [*columns])
         return
     if is_workbook(path):
-        for _, rows in sheet_rows(path):
+        for name, rows in sheet_rows(path):
+            if sheet is not None and name != sheet:
+                continue
             yield _Rows([row for _, row in rows], [line for line, _ in rows])
         return
     metadata = _metadata(path)
@@ -421,6 +425,8 @@ class _Arranging:
         count = len(blocks["value"])
         notes: list[str] = []
         columns = {name: own + [None] * (count - len(own)) for name, own in blocks.items()}
+        if not self._cell_count([columns[each.name] for each in self._known]):
+            return None
         for each in self._known:
             columns[each.name] = list(self._read_codes(each, columns[each.name], notes))
         return ForeignTable(self._path, columns, lines, True, notes)

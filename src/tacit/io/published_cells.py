@@ -74,6 +74,7 @@ def read_published_cells(
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     note: Callable[[str], object] | None = None,
+    sheet: str | None = None,
 ) -> Solution:
     """Read what is published from a table.
 
@@ -93,11 +94,12 @@ def read_published_cells(
         hierarchies: The hierarchies of dimensions, whose totals the file may call otherwise, and
             whose labels may stand in place of codes.
         note: Is told what was guessed.
+        sheet: The sheet of a workbook; without it the first one that fits.
 
     Raises:
         InputError: A column or a cell is missing, or a row does not fit.
     """
-    cells = _PublishedCells(path, problem, codes, value, hierarchies)
+    cells = _PublishedCells(path, problem, codes, value, hierarchies, sheet)
     found = cells.solution()
     for text in cells.notes if note is not None else ():
         assert note is not None
@@ -115,10 +117,11 @@ class _PublishedCells:
         codes: Mapping[str, npt.NDArray[np.str_]],
         value: str,
         hierarchies: Mapping[str, Hierarchy] | None,
+        sheet: str | None,
     ):
         self._path = path
         self._problem = problem
-        table = read_foreign_table(path, codes, hierarchies)
+        table = read_foreign_table(path, codes, hierarchies, sheet)
         self._table = table
         self._columns = table.columns
         self._names = [name for name in self._columns if name not in codes]

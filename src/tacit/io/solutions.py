@@ -20,9 +20,11 @@ from tacit.errors import InputError
 from tacit.io.files import parsed_json, read_bytes, read_content, write_members
 from tacit.io.jj import CELL_FIELDS, read_jj_status
 from tacit.io.jj_faults import MOST_DIGITS
+from tacit.io.linked_solutions import read_linked_solution
 from tacit.io.published_cells import SUFFIXES as PUBLISHED_SUFFIXES
 from tacit.io.published_cells import read_published_cells
 from tacit.microdata.workbooks import SUFFIXES as WORKBOOKS
+from tacit.microdata.workbooks import is_workbook, read_sheet, sheets_of
 from tacit.outcome import Intervals, Outcome, Solution, Suppression, Values
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.table import Table
@@ -57,7 +59,8 @@ def read_solution(
     - The table as it is published, in a CSV, text, Excel or Parquet file, whoever made it: codes,
       and a status or values that are empty or marked where the cell is not published (see
       [Audits of what others made](../audits.md)). Of a problem, which has no codes, the column
-      `cell` holds the numbers of the cells.
+      `cell` holds the numbers of the cells. Linked tables have a sheet each, or one file or sheet
+      together with a column for every dimension.
 
     Sensitive cells that a list leaves out are taken as published.
 
@@ -72,6 +75,8 @@ def read_solution(
     """
     problem = source if isinstance(source, Problem) else source.problem("none")
     if _is_published_table(Path(path), source):
+        if isinstance(source, Table) and _has_sheets(Path(path), source):
+            return read_linked_solution([Path(path)], source, value=value, note=note)
         if isinstance(source, Problem):
             codes = {"cell": np.arange(problem.cell_count).astype(str)}
             return read_published_cells(Path(path), problem, codes, value, note=note)
@@ -93,6 +98,18 @@ def read_solution(
     if _looks_like_jj(content):
         return _jj_solution(path, problem)
     return _listed_solution(content, path, problem)
+
+
+def _has_sheets(path: Path, table: Table) -> bool:
+    """Whether a workbook may have a sheet for each of linked tables, not one for all cells."""
+    if len(table.grids) < 2 or not is_workbook(path) or len(sheets_of(path)) < len(table.grids):
+        return False
+    try:
+        columns = read_sheet(path, needed=[*table.totals]).columns
+    except InputError:
+        return True
+    has_all = all(name in columns for name in table.totals)
+    return not has_all or any(grid.dimensions.keys() == {*table.totals} for grid in table.grids)
 
 
 def _is_published_table(path: Path, source: Problem | Table) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +14,23 @@ from tacit.errors import InputError, first_few, name_columns
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _MOST_EXACT = 2.0**53
+_FORBIDDEN = re.compile(r"[\[\]:*?/\\']")
+LONGEST_TITLE = 31
+"""So many characters Excel allows for the name of a sheet."""
 
 
 def is_workbook(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a workbook, by its name."""
     return os.fspath(path).lower().endswith(SUFFIXES)
+
+
+def sheet_title(name: str) -> str:
+    """What a sheet is called that is to have some name, as far as Excel allows it.
+
+    >>> sheet_title("turnover: industry/region")
+    'turnover_ industry_region'
+    """
+    return _FORBIDDEN.sub("_", name)[:LONGEST_TITLE].strip() or "table"
 
 
 def require_calamine() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from tacit.errors import InputError
 from tacit.io.exports.formulas import is_formula
 from tacit.io.exports.layouts import CellList, Layout, cell_lists, chosen_layout
 from tacit.io.files import replacing
+from tacit.microdata.workbooks import LONGEST_TITLE, sheet_title
 from tacit.release.flags import Flags, PublishedStatus, flag_columns, flag_meanings
 from tacit.release.labels import Labels
 from tacit.release.marks import DEFAULT_MARK, Marks, decimals, legend
@@ -26,9 +26,7 @@ from tacit.version import __version__
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384
 """What Excel can hold in a sheet."""
 MOST_INDENT = 15
-_LONGEST_NAME = 31
 _WIDEST = 40
-_FORBIDDEN = re.compile(r"[\[\]:*?/\\']")
 _GREY = "#EEEEEE"
 
 
@@ -125,12 +123,12 @@ class _Workbook:
         return self._formats[key]
 
     def _sheet(self, name: str) -> Any:
-        clean = _FORBIDDEN.sub("_", name)[:_LONGEST_NAME].strip() or "table"
+        clean = sheet_title(name)
         unique, count = clean, 1
         while unique.lower() in self._names:
             count += 1
             ending = f" {count}"
-            unique = clean[: _LONGEST_NAME - len(ending)] + ending
+            unique = clean[: LONGEST_TITLE - len(ending)] + ending
         self._names.add(unique.lower())
         return self._book.add_worksheet(unique)
 
