@@ -102,7 +102,7 @@ def test_guesses_are_told_on_standard_error(
     assert "there is no cell (r=E) in the table" in capsys.readouterr().err
 
 
-# --- The French turnover tables, as other programs would publish them ------------------------------
+# --- The French turnover tables, as other programs would publish them ----------------------------
 
 HEAD = """\
 insiders = "none"
@@ -250,7 +250,7 @@ FORMS = [
 def test_a_french_table_of_other_programs(
     french: Path, capsys: pytest.CaptureFixture[str], form: Callable[[Rows], str]
 ) -> None:
-    """In every form a safe pattern is called safe; without secondary cells labels tell who is exposed."""
+    """In every form a safe pattern is safe; without secondary cells labels tell who is exposed."""
     rows = published(french, "one", "act_size")
     arguments = ["audit", str(french / "one.toml"), str(french / "published.txt")]
     (french / "published.txt").write_text(form(rows), encoding="cp1252")
@@ -300,7 +300,7 @@ def write_workbook(path: Path, sheets: dict[str, Rows]) -> None:
 def test_linked_tables_in_a_workbook(
     french: Path, capsys: pytest.CaptureFixture[str], names: tuple[str, str]
 ) -> None:
-    """Sheets are found by the names of the tables or by what is in them; together they are attacked."""
+    """Sheets are found by the names of the tables or by what is in them, and attacked together."""
     tables = [published(french, "both", name) for name in ("act_size", "act_cj")]
     path = french / "published.xlsx"
     write_workbook(path, dict(zip(reversed(names), reversed(tables), strict=True)))
@@ -342,7 +342,9 @@ def test_a_workbook_without_one_of_the_tables(
     assert main(["audit", str(french / "both.toml"), str(path), "--quiet"]) == 1
     told = capsys.readouterr().err
     assert "there is no file or sheet for table act_size (Lisez-moi fits no table)" in told
-    rows = [("99" if a == "01" else a, *rest) for a, *rest in published(french, "both", "act_cj")]
+    rows = [
+        ("99" if a == "01" else a, b, v, s) for a, b, v, s in published(french, "both", "act_cj")
+    ]
     write_workbook(path, {"act_cj": rows, "act_size": published(french, "both", "act_size")})
     assert main(["audit", str(french / "both.toml"), str(path), "--quiet"]) == 1
     assert "sheet act_cj: there is no cell (ACTIVITY=99, CJ=" in capsys.readouterr().err

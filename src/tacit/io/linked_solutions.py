@@ -15,8 +15,7 @@ from tacit.io.published_cells import read_published_cells
 from tacit.microdata.workbooks import is_workbook, read_sheet, sheet_title, sheets_of
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Problem
-from tacit.table import Grid, Table
-
+from tacit.table import Table
 
 _WHOLE = (".json", ".jj", ".jj.gz")
 """Files of all cells by their numbers."""
@@ -41,7 +40,7 @@ class _Page:
         """The names of its columns, none where it is not a list of cells."""
         try:
             if self.sheet is not None:
-                return read_sheet(self.path, self.sheet).columns
+                return [*read_sheet(self.path, self.sheet).columns]
             return [*read_columns(self.path)]
         except InputError:
             return []
@@ -192,7 +191,8 @@ class _Reading:
                     path=path,
                 )
             own = owners.get(os.path.realpath(path), set())
-            for page, number in [(_Page(path), *own)] if len(own) == 1 else self._found(path):
+            pages = [(_Page(path), number) for number in own]
+            for page, number in pages if len(pages) == 1 else self._found(path):
                 if number in chosen:
                     raise InputError(
                         f"table {self._table.grids[number].title} has a file already: "
