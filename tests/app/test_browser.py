@@ -29,10 +29,12 @@ PATIENCE = 120_000
 """Milliseconds to wait for something on a busy machine."""
 SIDE = 316
 """Codes of each dimension of the large table, which has 100,489 cells with its totals."""
-HARD = "industry,region,value,count\n" + "".join(
-    f"i{i},r{r},{(i * 37 + r * 91) % 97 + 1},{(i * 7 + r * 5) % 9 + 1}\n"
-    for i in range(60)
-    for r in range(45)
+HARD = "industry,region,size,value,count\n" + "".join(
+    f"i{i},r{r},s{s},{(i * 37 + r * 91 + s * 53 + i * r * s * 7) % 97 + 1},"
+    f"{2 + (i * 7 + r * 5 + s * 11 + i * r + r * s) % 13}\n"
+    for i in range(12)
+    for r in range(10)
+    for s in range(6)
 )
 """Takes longer to be solved to the very end than anybody waits for."""
 
@@ -142,7 +144,7 @@ class Site:
 
     def done(self) -> None:
         """Wait until the table is protected."""
-        self.page.get_by_text("Done and verified").wait_for()
+        self.page.get_by_role("heading", name="Done and verified").wait_for()
 
     def cell(self, codes: str, column: int) -> Locator:
         """A cell of the grid by the head of its row and the place of its column."""
@@ -309,6 +311,54 @@ def test_wrong_inputs_are_told_on_every_screen(site: Site) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
     site.told("must end in .toml")
     assert sorted(path.name for path in site.folder.iterdir()) == [".tacit", "firms.csv"]
+
+
+def test_reload_back_and_stop_in_the_middle(site: Site) -> None:
+    """Neither loses anything; a search that is stopped keeps its best result, in every tab."""
+    page = site.page
+    site.open("cells.csv", HARD)
+    site.step("Rules")
+    page.get_by_role("button", name="Minimum frequency").click()
+    page.locator("#rule-0-minimum").fill("4")
+    site.saved(lambda: page.locator("#rule-0-minimum").press("Tab"))
+    page.reload()
+    assert page.locator("#rule-0-minimum").input_value() == "4"
+    page.locator("#rule-0-minimum").fill("3")
+    site.saved(lambda: page.locator("#rule-0-minimum").press("Tab"))
+    site.step("Protect")
+    page.go_back()
+    # As it was saved, not as the browser first saw it.
+    page.locator('#rule-0-minimum[value="3"]').wait_for()
+    page.go_forward()
+    page.locator("details.more summary").first.click()
+    page.locator("#gap").fill("0")
+    page.locator("#time_limit").fill("600")
+    page.get_by_role("button", name="Protect", exact=True).click()
+    stop = page.get_by_role("button", name="Stop and keep the best")
+    stop.focus()
+    page.reload()
+    page.locator("#progress .key.best").wait_for()
+    page.go_back()
+    page.locator("#rule-0-minimum").wait_for()
+    page.go_forward()
+    stop.focus()
+    # The figures are replaced every second; whoever is at the button stays there.
+    first = page.locator("#progress > p").inner_text()
+    page.locator("#progress > p").filter(has_not_text=first).wait_for()
+    assert page.evaluate("document.activeElement.textContent") == "Stop and keep the best"
+    other = site.tab()
+    site.go("protect", other)
+    other.locator("#progress .key.best").wait_for()
+    page.keyboard.press("Enter")
+    site.done()
+    other.get_by_role("heading", name="Done and verified").wait_for()
+    # The step at the top has been told, too.
+    other.locator("#steps li.done").get_by_text("Look", exact=True).wait_for()
+    assert page.locator("#said").inner_text() == "Done and verified"
+    page.get_by_text("How the search ended").click()
+    page.locator("#run").get_by_text("feasible").wait_for()
+    page.get_by_role("link", name="Publish", exact=True).first.click()
+    page.get_by_text("cannot deduce").first.wait_for()
 
 
 def test_what_is_typed_meanwhile_stays(site: Site) -> None:

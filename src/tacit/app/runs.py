@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,10 @@ class Progress:
     def bound(self) -> float | None:
         """The best bound so far."""
         return self.trace[-1][2] if self.trace else None
+
+    def now(self) -> Progress:
+        """How it is now: a copy, which does not change while a page is made of it."""
+        return replace(self, trace=[*self.trace])
 
     def hear(self, told: Mapping[str, Any]) -> None:
         """Take note of a line of the worker."""

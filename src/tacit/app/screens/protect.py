@@ -7,7 +7,7 @@ from typing import Any
 from starlette.responses import Response
 
 from tacit.app.picture import progress_picture
-from tacit.app.runs import Run
+from tacit.app.runs import Progress
 from tacit.app.screens.rules import entered
 from tacit.app.texts import text
 from tacit.app.visits import Handler, Visit, number
@@ -66,6 +66,7 @@ def show(visit: Visit) -> Response:
         weightings=WEIGHTS,
         fault=fault,
         ready=job is not None,
+        is_tick=False,
         **_run_context(visit),
         **_comparison_context(visit),
     )
@@ -125,7 +126,20 @@ def stop(visit: Visit) -> Response:
 
 def progress(visit: Visit) -> Response:
     """How the search goes; the page asks again while it goes on."""
-    return visit.page("protect_progress.html", **_run_context(visit))
+    context = _run_context(visit)
+    return _ticked(visit, "protect_progress.html", "#run", context, context.get("progress"))
+
+
+def _ticked(
+    visit: Visit, template: str, place: str, context: dict[str, Any], progress: Progress | None
+) -> Response:
+    """What changes while something goes on; when it is over, all that there is about it."""
+    goes_on = progress is not None and not progress.is_over
+    page = visit.page(template, is_tick=goes_on, **context)
+    if not goes_on:
+        page.headers["HX-Retarget"] = place
+        page.headers["HX-Reswap"] = "innerHTML"
+    return page
 
 
 def _run_context(visit: Visit) -> dict[str, Any]:
@@ -139,22 +153,22 @@ def _run_context(visit: Visit) -> dict[str, Any]:
             summary = run.release.papers.summary_rows()
         except TacitError as error:
             run.progress.state, run.progress.message = "failed", str(error)
+    progress = run.progress.now()
     return {
         "run": run,
-        "progress": run.progress,
+        "progress": progress,
         "seconds": run.seconds(),
         "time_limit": float(limit) if isinstance(limit, int | float) else None,
-        "message": run.progress.message.replace(f"{visit.workspace.folder}/", ""),
-        "picture": progress_picture(run.progress.trace, run.seconds()),
-        "figures": _figures(run),
+        "message": progress.message.replace(f"{visit.workspace.folder}/", ""),
+        "picture": progress_picture(progress.trace, run.seconds()),
+        "figures": _figures(progress),
         "summary": summary,
         "is_current": visit.is_current,
         "asked": method_of(run.request["job"])["name"],
     }
 
 
-def _figures(run: Run) -> dict[str, str]:
-    progress = run.progress
+def _figures(progress: Progress) -> dict[str, str]:
     if not progress.trace or progress.best is None:
         return {}
     told = {"best": number(float(f"{progress.best:.6g}"))}
@@ -177,13 +191,16 @@ def compare(visit: Visit) -> Response:
     job, fault = visit.job()
     if job is None:
         raise InputError(fault.message if fault else text("app.no_data"))
+    if visit.run is not None and not visit.run.progress.is_over:
+        raise InputError(text("compare.busy"))
     visit.desk.runs.start(visit.workspace.draft, methods=chosen, time_limit=float(limit))
     return visit.go("protect")
 
 
 def compared(visit: Visit) -> Response:
     """Methods side by side, as far as they are."""
-    return visit.page("protect_compared.html", methods=[*METHODS], **_comparison_context(visit))
+    context = _comparison_context(visit)
+    return _ticked(visit, "protect_compared.html", "#comparison", context, context.get("compared"))
 
 
 def _comparison_context(visit: Visit) -> dict[str, Any]:
@@ -193,8 +210,13 @@ def _comparison_context(visit: Visit) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     best: list[str] = []
     notes: list[str] = []
-    if run.progress.state == "done":
-        found = run.comparison
+    progress = run.progress.now()
+    if progress.state == "done":
+        try:
+            found = run.comparison
+        except InputError as error:
+            run.progress.state, run.progress.message = "failed", str(error)
+            return _comparison_context(visit)
         for row in found.rows:
             measures = row.measures
             rows.append(
@@ -211,6 +233,7 @@ def _comparison_context(visit: Visit) -> dict[str, Any]:
         best, notes = found.best(), found.notes()
     return {
         "comparing": run,
+        "compared": progress,
         "compared_rows": rows,
         "compared_best": best,
         "compared_notes": notes,

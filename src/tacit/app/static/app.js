@@ -123,6 +123,13 @@ document.addEventListener("htmx:afterSwap", () => {
   typed = null;
 });
 
-function setUp() { setUpGrid(); setUpDrop(); }
+// What goes on changes every second; screen readers are told when it becomes something else.
+function say() {
+  const said = document.getElementById("said");
+  const words = [...document.querySelectorAll("[data-say]")].map((each) => each.dataset.say).join(". ");
+  if (said.textContent !== words) said.textContent = words;
+}
+
+function setUp() { setUpGrid(); setUpDrop(); say(); }
 document.addEventListener("DOMContentLoaded", setUp);
 document.addEventListener("htmx:afterSwap", setUp);
