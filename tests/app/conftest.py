@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from tacit.app.security import ENTER, Keys
 from tacit.app.server import make_app
+from tacit.app.tables import Tables
 from tacit.app.visits import Desk
 from tacit.app.workspace import Workspace
 
@@ -45,7 +46,7 @@ class App:
     def __init__(self, folder: Path, *, max_upload: int = 2**20):
         self.folder = folder
         self.keys = Keys()
-        self.desk = Desk(Workspace(folder))
+        self.desk = Desk(Workspace(folder), Tables(SECONDS_AT_MOST))
         self.asgi = make_app(self.desk, self.keys, HOST, max_upload=max_upload)
         self.token = self.keys.token or ""
         self.client = self.stranger(origin=f"http://{HOST}")

@@ -132,6 +132,47 @@ def test_suggestions_can_be_taken(app: App) -> None:
     assert "N1, N2" in page
 
 
+def test_levels_that_could_be_left_out(app: App) -> None:
+    """What leaving out a level removes is told with the rules and when nothing safe is found."""
+    app.open("cells.csv", "region,value,count\nN1,10,1\nN2,20,2\nS1,30,9\nS2,40,9\n")
+    app.post("table", way__0="lengths", lengths__0="1, 2")
+    app.post("rules", add="min-frequency")
+    page = app.get("rules-effect")
+    assert "level 2 of region (such as N1)" in page
+    assert "−2</td>" in page
+    assert "−4</td>" in page
+    app.post("protect", name="suppress", option__max_suppressed="1", start="yes")
+    assert app.wait() == "failed"
+    page = app.get("protect")
+    assert "There is no result" in page
+    assert "level 2 of region (such as N1)" in page
+    page = app.post("table-level", dimension="region", level="1", screen="protect")
+    assert "Protect the table" in page
+    assert "Leave it out" not in page
+    assert app.desk.workspace.state.draft["recode"] == {"region": 1}
+    assert "<b>0</b> of 3 cells are sensitive" in app.get("rules-effect")
+    app.post("undo", screen="protect")
+    assert "recode" not in app.desk.workspace.state.draft
+
+
+def test_labels_stand_beside_codes(firms: App) -> None:
+    """Wherever a code is shown to be read, its label is, too."""
+    (firms.folder / "names.csv").write_text("code,label\nNorth,Northern parts\n")
+    firms.post("table", way__0="flat", way__1="flat", labels__1="names.csv")
+    firms.post("look-mark", cell="4", wish="sensitive")
+    shown = {"table-trees": "", "rules": "", "look-window": "", "look-cell?cell=4": ""}
+    for path in shown:
+        assert "North Northern parts" in firms.get(path), path
+    assert "North Northern parts" in firms.get("look-search?words=parts")
+    firms.post("protect-start")
+    assert firms.wait() == "done"
+    why = firms.get("look-why?cell=5")
+    assert "<dt>North</dt><dd>Northern parts</dd>" in why
+    assert "Northern parts" in firms.client.get("preview").text
+    page = firms.get("look?rows=region&columns=industry&only=secondary")
+    assert "rows with: suppressed" in page
+
+
 def test_marks_are_set_in_the_table(firms: App) -> None:
     """A wish about a cell is a mark of the job, and a second one replaces it."""
     firms.post("look-mark", cell="4", wish="publish")

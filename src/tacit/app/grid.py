@@ -16,6 +16,7 @@ from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.release import Release
 from tacit.table import CellStatus, Table
 from tacit.table.grid import Grid
+from tacit.table.table import VARIABLE
 
 KINDS = ("published", "sensitive", "secondary", "interval", "changed", "empty", "absent")
 """What may be seen of a cell, each with its sign and its word, never by colour alone."""
@@ -357,7 +358,7 @@ class View:
 
 
 def codes_of(source: Table | Problem, number: int) -> dict[str, str]:
-    """The codes of a cell by its number."""
+    """The codes of a cell by its number; before them its variable, where there are several."""
     if isinstance(source, Problem):
         return {"cell": str(number)}
     for grid in source.grids:
@@ -370,8 +371,20 @@ def codes_of(source: Table | Problem, number: int) -> dict[str, str]:
                     grid.dimensions.items(), positions.tolist(), strict=True
                 )
             }
-            return {name: own.get(name, total) for name, total in source.totals.items()}
+            codes = {name: own.get(name, total) for name, total in source.totals.items()}
+            several = len(source.variables) > 1
+            return {VARIABLE: grid.variable, **codes} if several else codes
     raise InputError(f"there is no cell {number}")
+
+
+def labelled(source: Table | Problem, codes: Mapping[str, str]) -> dict[str, str]:
+    """Codes of a cell, each with its label where it has one."""
+    if isinstance(source, Problem):
+        return dict(codes)
+    return {
+        name: source.dimensions[name].text(code) if name in source.dimensions else code
+        for name, code in codes.items()
+    }
 
 
 def _listed(problem: Problem) -> Grid:

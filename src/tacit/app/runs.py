@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import secrets
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.app.grid import Shown
 from tacit.app.kept import load, own_key
+from tacit.app.texts import text
 from tacit.app.worker import COMPARISON, RELEASE, REQUEST
 from tacit.app.workspace import Workspace, make_private
 from tacit.errors import InputError
@@ -34,6 +36,8 @@ RUNS_KEPT = 4
 """Older ones are deleted: each holds a whole table."""
 POINTS_KEPT = 2000
 SECONDS_TO_END = 5.0
+SECONDS_TO_EXPLAIN = 60.0
+"""How long an explanation may take, with the start of its process."""
 
 
 @dataclass
@@ -49,6 +53,7 @@ class Progress:
         trace: Time, best objective and bound, as they changed.
         message: Why there is no result.
         key: What in the job that is about.
+        levels: What could be left out of the table, where there is no safe result.
     """
 
     state: str = "starting"
@@ -61,6 +66,7 @@ class Progress:
     trace: list[tuple[float, float | None, float | None]] = field(default_factory=list)
     message: str = ""
     key: tuple[str | int, ...] = ()
+    levels: list[dict[str, Any]] = field(default_factory=list)
     stopping: bool = False
     search_began: float | None = None
 
@@ -106,6 +112,7 @@ class Progress:
             case "error":
                 self.state, self.message = "failed", told["message"]
                 self.key = tuple(told.get("key", ()))
+                self.levels = told.get("levels", [])
             case "done":
                 self.state = "done"
 
@@ -114,6 +121,54 @@ class Progress:
             # Every other point will do for a picture.
             self.trace[:-1] = self.trace[:-1:2]
         self.trace.append((self.seconds, best, bound))
+
+
+class Explainer:
+    """A process that explains cells, one after the other.
+
+    Args:
+        process: The process.
+    """
+
+    def __init__(self, process: subprocess.Popen[str]):
+        self._process = process
+        self._told: queue.Queue[str] = queue.Queue()
+        self._ended = False
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process:
+            for line in self._process.stdout:
+                self._told.put(line)
+        # Nothing more will be told: whoever waits need not wait longer.
+        self._told.put("")
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it can be asked."""
+        return not self._ended and self._process.poll() is None
+
+    def ask(self, cell: int, seconds: float) -> Any:
+        """What it tells about a cell.
+
+        Raises:
+            TimeoutError: It takes longer. The process is ended; another one can be asked.
+            OSError, ValueError: It has ended.
+        """
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{cell}\n")
+        self._process.stdin.flush()
+        try:
+            return json.loads(self._told.get(timeout=max(seconds, 0)))
+        except queue.Empty:
+            self.end()
+            raise TimeoutError from None
+
+    def end(self) -> None:
+        """End it at once."""
+        self._ended = True
+        self._process.kill()
 
 
 class Run:
@@ -132,7 +187,7 @@ class Run:
         self._shown: Shown | None = None
         self._request: Any = None
         self._lock = threading.Lock()
-        self._explainer: subprocess.Popen[str] | None = None
+        self._explainer: Explainer | None = None
         self._explaining = threading.Lock()
 
     @property
@@ -188,9 +243,8 @@ class Run:
     def end(self) -> None:
         """End its processes at once, whatever they are doing."""
         if self._explainer is not None:
-            self._explainer.kill()
-            with self._explainer:
-                self._explainer = None
+            self._explainer.end()
+            self._explainer = None
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -221,29 +275,34 @@ class Run:
                 self._shown = Shown(source, release)
             return self._shown
 
-    def prepare_to_explain(self) -> subprocess.Popen[str]:
+    def prepare_to_explain(self) -> Explainer:
         """The process that explains, started where there is none: its first words take seconds."""
         with self._lock:
-            if self._explainer is None or self._explainer.poll() is not None:
-                self._explainer = _started(self.folder, "explain")
+            if self._explainer is None or not self._explainer.is_alive:
+                self._explainer = Explainer(_started(self.folder, "explain"))
             return self._explainer
 
-    def why(self, cell: int) -> str:
+    def why(self, cell: int, seconds: float = SECONDS_TO_EXPLAIN) -> str:
         """Why a cell is as it is, in words, found by a process of its own.
 
+        Args:
+            cell: The cell.
+            seconds: How long that may take.
+
         Raises:
-            InputError: It cannot be explained.
+            InputError: It cannot be explained, or not in time.
         """
-        with self._explaining:
-            process = self.prepare_to_explain()
-            assert process.stdin is not None
-            assert process.stdout is not None
-            try:
-                process.stdin.write(f"{cell}\n")
-                process.stdin.flush()
-                told = json.loads(process.stdout.readline())
-            except (OSError, ValueError):
-                raise InputError("the cell could not be explained; try again") from None
+        until = time.monotonic() + seconds
+        if not self._explaining.acquire(timeout=seconds):
+            raise InputError(text("look.too_long", seconds=f"{seconds:g}"))
+        try:
+            told = self.prepare_to_explain().ask(cell, until - time.monotonic())
+        except TimeoutError:
+            raise InputError(text("look.too_long", seconds=f"{seconds:g}")) from None
+        except (OSError, ValueError):
+            raise InputError("the cell could not be explained; try again") from None
+        finally:
+            self._explaining.release()
         if "fault" in told:
             raise InputError(told["fault"])
         return str(told["text"])

@@ -18,10 +18,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tacit.app.grid import Shown
 from tacit.app.runs import Run, Runs
-from tacit.app.tables import Tables
+from tacit.app.tables import Reading, StillReadingError, Tables
 from tacit.app.texts import LANGUAGE, text, texts
 from tacit.app.workspace import ChangedElsewhereError, Draft, Seen, Workspace
-from tacit.errors import InputError, KeyPath, TacitError
+from tacit.errors import InputError, KeyPath, StoppedError, TacitError
 from tacit.jobs import Job
 from tacit.jobs.job import JJFile
 from tacit.problem import Problem
@@ -30,8 +30,10 @@ from tacit.version import __version__
 
 SCREENS = ("data", "table", "rules", "protect", "look", "publish")
 """The screens in the order of the work."""
-_WHOLE = {f"{name}.html" for name in (*SCREENS, "start", "table_edit", "wrong")}
+_WHOLE = {f"{name}.html" for name in (*SCREENS, "start", "table_edit", "wrong", "reading_page")}
 """Pages; other templates are parts of them."""
+PARTS = ("data-read", "table-trees", "rules-effect", "rules-suggest")
+"""Parts of pages that need the table, which may still be being read."""
 MAX_FIELDS = 20_000
 
 
@@ -63,10 +65,12 @@ class Fault:
     Attributes:
         message: In words.
         key: Which entry it is about.
+        can_repeat: Whether reading was stopped, and can be begun again.
     """
 
     message: str
     key: KeyPath = ()
+    can_repeat: bool = False
 
     @property
     def screen(self) -> str:
@@ -87,6 +91,8 @@ class Visit:
         query: What the address says.
         form: What was sent.
         is_part: Whether the page asks for a part of itself.
+        path: What is asked for, without anything after it.
+        page_asking: The screen that asks.
     """
 
     desk: Desk
@@ -94,6 +100,8 @@ class Visit:
     form: FormData
     method: str = "GET"
     is_part: bool = False
+    path: str = ""
+    page_asking: str = ""
 
     @property
     def workspace(self) -> Workspace:
@@ -130,7 +138,7 @@ class Visit:
 
     def back(self) -> Response:
         """Go back to the screen that the form was on."""
-        name = self.sent("screen")
+        name = self.sent("screen") or self.page_asking
         return self.go(name if name in SCREENS and self.workspace.state.draft else "start")
 
     def job(self) -> tuple[Job | None, Fault | None]:
@@ -177,7 +185,8 @@ class Visit:
 
     def fault(self, error: TacitError) -> Fault:
         """An error in words, with files named as users know them."""
-        return Fault(plain(error, self.workspace), error.key)
+        stopped = isinstance(error, StoppedError)
+        return Fault(plain(error, self.workspace), error.key, can_repeat=stopped)
 
     @property
     def run(self) -> Run | None:
@@ -211,6 +220,16 @@ class Visit:
             **context,
         }
         return HTMLResponse(templates().get_template(template).render(context), status)
+
+    def reading_page(self, reading: Reading) -> Response:
+        """The page that stands in place of one whose table is still being read."""
+        return self.page(
+            "reading_page.html",
+            reading=reading,
+            what="",
+            is_tick=False,
+            steps=self._steps(self.path),
+        )
 
     def _steps(self, current: str) -> list[dict[str, Any]]:
         """The screens, each with how far it is."""
@@ -280,6 +299,8 @@ def screen(handler: Handler, desk: Desk) -> Callable[[Request], Any]:
             form,
             request.method,
             request.headers.get("hx-request") == "true",
+            _last(request.url.path),
+            _last(request.headers.get("hx-current-url", "").partition("?")[0]),
         )
         try:
             return await run_in_threadpool(answered, handler, visit)
@@ -289,12 +310,22 @@ def screen(handler: Handler, desk: Desk) -> Callable[[Request], Any]:
     return endpoint
 
 
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
 def answered(handler: Handler, visit: Visit) -> Response:
     """The answer to a visit; what goes wrong is told on the page."""
     try:
         return handler(visit)
     except ChangedElsewhereError:
         visit.tell(text("app.changed_elsewhere"), "wrong")
+    except StillReadingError as error:
+        if visit.method == "GET" and visit.path in PARTS:
+            return visit.page("reading.html", reading=error.reading, what=visit.path, is_tick=False)
+        if visit.method == "GET":
+            return visit.reading_page(error.reading)
+        visit.tell(text("reading.wait"), "wrong")
     except TacitError as error:
         visit.tell(plain(error, visit.workspace), "wrong")
         if visit.method == "GET" and visit.is_part:

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 REQUEST, RELEASE, COMPARISON = "request.json", "release.pickle", "comparison.pickle"
 SECONDS_BETWEEN_WORDS = 0.1
+LEVELS_TOLD = 4
+"""How many levels to leave out are suggested where there is no safe result."""
 SECONDS_TO_EXPLAIN = 1.0
 """How long to look for something cheaper to suppress in place of a cell."""
 
@@ -119,7 +122,8 @@ def main(folder: Path) -> int:
         else:
             keep(run_job(job, listener=Listener(telling)), folder / RELEASE)
     except NoReleaseError as error:
-        telling.tell(event="error", kind="none", message=str(error))
+        levels = [asdict(each) for each in error.recodes or ()][:LEVELS_TOLD]
+        telling.tell(event="error", kind="none", message=str(error), levels=levels)
         return 0
     except TacitError as error:
         telling.tell(event="error", kind="input", message=str(error), key=list(error.key))

@@ -22,7 +22,7 @@ from tacit.app.screens.written import (
     written_of,
 )
 from tacit.app.texts import text
-from tacit.app.visits import Fault, Handler, Visit
+from tacit.app.visits import PARTS, Fault, Handler, Visit
 from tacit.app.workspace import Draft, kind_of
 from tacit.errors import InputError, TacitError, unwritable
 from tacit.io.files import replacing
@@ -91,6 +91,29 @@ def read(visit: Visit) -> Response:
         total=float(table.value[0]) if known and table.value is not None else None,
         fault=fault,
     )
+
+
+def progress(visit: Visit) -> Response:
+    """How far the reading is; when it is over, the page fetches what it has waited for."""
+    what = visit.query.get("what", "")
+    reading = visit.desk.tables.reading
+    if reading is not None and not reading.is_over:
+        return visit.page("reading.html", reading=reading, what=what, is_tick=True)
+    if what in PARTS:
+        return visit.page("reading_over.html", what=what)
+    return Response(headers={"HX-Refresh": "true"})
+
+
+def stop(visit: Visit) -> Response:
+    """Stop reading."""
+    visit.desk.tables.stop()
+    return visit.back()
+
+
+def again(visit: Visit) -> Response:
+    """Read once more what was stopped."""
+    visit.desk.tables.again()
+    return visit.back()
 
 
 def roles_of(draft: Draft) -> dict[str, str]:
@@ -203,10 +226,6 @@ def drafted(visit: Visit, name: str) -> Draft:
     return draft
 
 
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
-
-
 def _put_roles(
     draft: Draft,
     name: str,
@@ -215,22 +234,24 @@ def _put_roles(
     written: Mapping[str, Any],
     *,
     table: bool,
+    several: bool | None = None,
 ) -> None:
     """Put the roles of columns into a draft; what is said about dimensions stays."""
     before = draft.get("data", {})
+    if several is None:
+        several = isinstance(before.get("value"), list)
     data: dict[str, Any] = {"table" if table else "microdata": name, **written}
     for column in columns:
         role = roles.get(column, "none")
-        if role in LISTS and table:
+        if (role in LISTS and table) or (role == "value" and several):
             data.setdefault(role, []).append(column)
         elif role not in ("none", "code"):
             if role in data:
-                if role == "value" and isinstance(before.get("value"), list):
-                    data[role] = [*_listed(data[role]), column]
-                    continue
-                raise InputError(
-                    text("data.role_twice", role=text(f"role.{role}"), one=data[role], two=column)
+                told = text(
+                    "data.role_twice", role=text(f"role.{role}"), one=data[role], two=column
                 )
+                more = f" {text('data.role_several')}" if role == "value" and not table else ""
+                raise InputError(told + more)
             data[role] = column
     if table == ("table" in before):
         data |= {key: before[key] for key in _KEPT[table] if key in before}
@@ -289,7 +310,9 @@ def choose(visit: Visit) -> Response:
         for part in ("dimensions", "recode"):
             if part in draft:
                 draft[part] = {renamed.get(key, key): said for key, said in draft[part].items()}
-        _put_roles(draft, name, columns, roles, written, table=table)
+        sent = any(key.startswith("role.") for key in visit.form) and not table
+        several = bool(visit.sent("several")) if sent else None
+        _put_roles(draft, name, columns, roles, written, table=table, several=several)
         for key in _ABOUT_RECORDS:
             given = visit.sent(key)
             if not table and given in _POLICIES and not isinstance(data.get(key), dict):
@@ -313,6 +336,9 @@ ROUTES: dict[str, Handler] = {
     "GET data": show,
     "POST data": choose,
     "GET data-read": read,
+    "GET reading": progress,
+    "POST reading-stop": stop,
+    "POST reading-again": again,
     "POST open": open_file,
     "POST upload": upload,
 }

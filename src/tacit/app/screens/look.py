@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from starlette.responses import Response
 
-from tacit.app.grid import HIDDEN, KINDS, Shown, View, codes_of, described
-from tacit.app.screens.rules import mark_rule
+from tacit.app.grid import HIDDEN, KINDS, Shown, View, codes_of, described, labelled
+from tacit.app.screens.rules import mark_rules
 from tacit.app.texts import text
 from tacit.app.visits import Handler, Visit
 from tacit.app.workspace import Draft
 from tacit.errors import InputError
+from tacit.problem import Problem
 from tacit.table import Table
 
 WISHES = ("publish", "safe", "sensitive", "secondary")
@@ -123,13 +125,13 @@ def cell(visit: Visit) -> Response:
     return visit.page(
         "look_cell.html",
         number=number,
-        codes=codes_of(source, number),
+        codes=labelled(source, codes_of(source, number)),
         kind=KINDS[shown.kind[number]],
         facts=described(source, number),
         published=published,
         shown_value=None if shown.published is None else float(shown.published[number]),
         protected=release is not None,
-        can_mark=isinstance(source, Table) and len(source.variables) == 1,
+        can_mark=isinstance(source, Table),
         wishes=WISHES,
     )
 
@@ -150,14 +152,25 @@ def why(visit: Visit) -> Response:
     run = visit.run
     if shown.release is None or run is None:
         raise InputError(text("look.not_yet"))
-    return visit.page("look_why.html", told=run.why(number))
+    told = run.why(number)
+    return visit.page("look_why.html", told=told, meanings=meanings(shown.source, told))
+
+
+def meanings(source: Table | Problem, told: str) -> dict[str, str]:
+    """The labels of codes that an explanation names."""
+    found: dict[str, str] = {}
+    for name, hierarchy in source.dimensions.items() if isinstance(source, Table) else ():
+        for code in re.findall(rf"\b{re.escape(name)}=([^,)\n]+)", told):
+            if code in hierarchy.labels:
+                found[code] = hierarchy.labels[code]
+    return found
 
 
 def mark(visit: Visit) -> Response:
     """Take note of a wish about a cell; perhaps protect again at once."""
     shown, number = _chosen(visit, visit.sent("cell"))
     wish = visit.sent("wish")
-    if not isinstance(shown.source, Table) or len(shown.source.variables) > 1:
+    if not isinstance(shown.source, Table):
         raise InputError(text("look.no_marks"))
     if wish not in WISHES:
         raise InputError(text("look.no_wish"))
@@ -167,7 +180,8 @@ def mark(visit: Visit) -> Response:
         put_mark(draft, codes, wish)
 
     visit.change("mark", edit)
-    visit.tell(text("look.marked", cell=", ".join(f"{k}={v}" for k, v in codes.items())))
+    named = labelled(shown.source, codes)
+    visit.tell(text("look.marked", cell=", ".join(f"{k}={v}" for k, v in named.items())))
     if visit.sent("again"):
         visit.desk.runs.start(visit.workspace.draft)
         return visit.go("protect")
@@ -176,7 +190,9 @@ def mark(visit: Visit) -> Response:
 
 def put_mark(draft: Draft, codes: dict[str, str], wish: str) -> None:
     """Put a mark into a draft, in place of one of the same cell."""
-    rule = mark_rule(draft)
+    rule = next(
+        (each for each in mark_rules(draft) if {*each["marks"]} == {*codes, "status"}), None
+    )
     if rule is None:
         rule = {"rule": "manual", "marks": {**{name: [] for name in codes}, "status": []}}
         draft.setdefault("rules", []).append(rule)
@@ -185,13 +201,13 @@ def put_mark(draft: Draft, codes: dict[str, str], wish: str) -> None:
     same = [
         place
         for place in range(count)
-        if all(marks.get(name, [code] * count)[place] == code for name, code in codes.items())
+        if all(marks[name][place] == code for name, code in codes.items())
     ]
     for column in marks.values():
         for place in reversed(same):
             del column[place]
     for name, code in codes.items():
-        marks.setdefault(name, []).append(code)
+        marks[name].append(code)
     marks["status"].append(wish)
     # Whoever publishes a cell that rules find sensitive has decided so.
     if any(status in ("publish", "safe") for status in marks["status"]):

@@ -16,6 +16,7 @@ from tacit.app.visits import Handler, Visit
 from tacit.app.workspace import Draft
 from tacit.errors import InputError
 from tacit.jobs import Job, Outputs, job_from_mapping, write_outputs
+from tacit.jobs.tables import TABLE
 from tacit.release import Release
 
 PUBLIC = {
@@ -34,8 +35,8 @@ CONFIDENTIAL = {
 }
 """What can be written, with how the name of each file ends."""
 _KEYS = ("report", *CONFIDENTIAL)
-PER_TABLE = ("table", "working_report")
-"""Confidential files that linked tables may have one of each."""
+WHOLE = ("evidence", "json")
+"""Files about all linked tables together; of others each table may have its own."""
 PREVIEW_CELLS = 20_000
 
 
@@ -70,8 +71,9 @@ def show(visit: Visit) -> Response:
         outputs=draft.get("outputs", {}),
         chosen=chosen_outputs(draft),
         can_preview=published.cell_count <= PREVIEW_CELLS and bool(published.dimensions),
-        linked=len(job.table_names) > 1,
-        each_table="{table}" in str(draft.get("outputs", {})),
+        tables=job.table_names if len(job.table_names) > 1 else (),
+        whole=WHOLE,
+        each_table=TABLE in str(draft.get("outputs", {})),
     )
 
 
@@ -103,7 +105,7 @@ def choose(visit: Visit) -> Response:
     keys = {str(key) for key in visit.form.getlist("output")}
     name = stem(visit)
     if visit.sent("each_table"):
-        name += "-{table}"
+        name += f"-{TABLE}"
 
     def edit(draft: Draft) -> None:
         before = draft.get("outputs", {})
@@ -117,7 +119,7 @@ def choose(visit: Visit) -> Response:
         whole = stem(visit)
         for key, end in CONFIDENTIAL.items():
             if key in keys:
-                outputs[key] = f"{name if key in PER_TABLE else whole}{end}"
+                outputs[key] = f"{whole if key in WHOLE else name}{end}"
         marked = visit.sent("marks").strip()
         if marked and keys & {"csv", "html", "excel"}:
             kept["marks"] = marked
@@ -160,7 +162,11 @@ def download(visit: Visit) -> Response:
     end = {**PUBLIC, **CONFIDENTIAL}.get(key)
     if end is None:
         raise InputError(text("publish.no_such_file"))
-    path, folder = _made(visit, key, f"{stem(visit)}{end}")
+    table = visit.query.get("table")
+    if table is not None and key in WHOLE:
+        raise InputError(text("publish.no_such_file"))
+    part = "" if table is None else f"-{TABLE}"
+    path, folder = _made(visit, key, f"{stem(visit)}{part}{end}", table)
     return FileResponse(
         path,
         media_type="application/octet-stream",
@@ -169,9 +175,19 @@ def download(visit: Visit) -> Response:
     )
 
 
-def _made(visit: Visit, key: str, name: str) -> tuple[Path, Path]:
-    """A file in a folder of its own, which only its owner can enter."""
+def _made(visit: Visit, key: str, name: str, table: str | None = None) -> tuple[Path, Path]:
+    """A file in a folder of its own, which only its owner can enter.
+
+    Args:
+        visit: The visit.
+        key: What it is.
+        name: Its name; with `{table}` in it for one of linked tables.
+        table: The place of that table, counted from 0.
+    """
     job, release = finished(visit)
+    of_tables = dict(enumerate(job.table_names if len(job.table_names) > 1 else ()))
+    if table is not None and (not table.isdecimal() or int(table) not in of_tables):
+        raise InputError(text("publish.no_such_file"))
     current, _ = visit.job()
     how = (job if current is None else current).outputs.presentation
     folder = Path(tempfile.mkdtemp(dir=visit.workspace.private))
@@ -182,6 +198,9 @@ def _made(visit: Visit, key: str, name: str) -> tuple[Path, Path]:
         else:
             given: dict[str, Any] = {key: path}
             outputs = Outputs(presentation=how, **given)
+        if table is not None:
+            outputs = outputs.for_tables([of_tables[int(table)]])
+            (path,) = outputs.files
         write_outputs(job, release, outputs)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

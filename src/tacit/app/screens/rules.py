@@ -11,6 +11,7 @@ from tacit.app.texts import text
 from tacit.app.visits import Handler, Visit, refuse_jj
 from tacit.app.workspace import Draft
 from tacit.errors import InputError
+from tacit.methods.recoding.levels import suggest_levels
 from tacit.table import Table
 
 PARAMETERS: dict[str, dict[str, str]] = {
@@ -43,6 +44,7 @@ FIRST = {
 """What a rule begins with when it is added."""
 CHOICES = {"absent": ("refuse", "known")}
 SUGGESTED_STEPS = 3
+SUGGESTED_LEVELS = 4
 MOST_CELLS_FOR_SUGGESTIONS = 20_000
 
 
@@ -50,6 +52,7 @@ def show(visit: Visit) -> Response:
     """The rules; what they do is fetched by the page."""
     refuse_jj(visit)
     draft = visit.draft
+    job, fault = visit.job()
     return visit.page(
         "rules.html",
         rules=draft.get("rules", []),
@@ -57,28 +60,30 @@ def show(visit: Visit) -> Response:
         choices=CHOICES,
         names=OFFERED,
         files=[file.name for file in visit.workspace.files() if file.kind == "data"],
-        fault=visit.job()[1],
+        fault=fault,
         marks=marks_of(draft),
+        labels={name: each.labels for name, each in job.dimensions.items()} if job else {},
     )
 
 
 def marks_of(draft: Draft) -> list[dict[str, str]]:
     """The marks that were set in the table, one entry per cell."""
-    rule = mark_rule(draft)
-    if rule is None:
-        return []
-    columns = rule["marks"]
-    count = len(next(iter(columns.values()), []))
-    return [{name: column[place] for name, column in columns.items()} for place in range(count)]
+    return [
+        {name: column[place] for name, column in rule["marks"].items()}
+        for rule in mark_rules(draft)
+        for place in range(len(rule["marks"]["status"]))
+    ]
 
 
-def mark_rule(draft: Draft) -> dict[str, Any] | None:
-    """The rule with marks that were set in the table."""
-    for rule in draft.get("rules", []):
-        if rule.get("rule") == "manual" and isinstance(rule.get("marks"), dict):
-            found: dict[str, Any] = rule
-            return found
-    return None
+def mark_rules(draft: Draft) -> list[dict[str, Any]]:
+    """The rules with marks that were set in the table: one, unless its dimensions have changed."""
+    return [
+        rule
+        for rule in draft.get("rules", [])
+        if rule.get("rule") == "manual"
+        and isinstance(rule.get("marks"), dict)
+        and "status" in rule["marks"]
+    ]
 
 
 def entered(kind: str, given: str) -> Any:
@@ -149,6 +154,7 @@ def effect(visit: Visit) -> Response:
                 "levels": [
                     {
                         "level": each,
+                        "example": hierarchy.text(hierarchy.codes_at(each)[0]),
                         "cells": int(np.count_nonzero(level == each)),
                         "sensitive": int(np.count_nonzero(sensitive & (level == each))),
                     }
@@ -168,7 +174,8 @@ def effect(visit: Visit) -> Response:
         overridden=int(np.count_nonzero(table.overridden)),
         reasons=reasons,
         by_level=by_level,
-        can_suggest=table.cell_count <= MOST_CELLS_FOR_SUGGESTIONS,
+        can_suggest=len(table.grids) == 1 and table.cell_count <= MOST_CELLS_FOR_SUGGESTIONS,
+        levels=[*suggest_levels(table)][:SUGGESTED_LEVELS],
         fault=None,
     )
 
@@ -182,7 +189,7 @@ def suggest(visit: Visit) -> Response:
     if not isinstance(table, Table) or job is None:
         return visit.page("rules_suggest.html", steps=None, fault=fault)
     found = suggest_recodes(table, *job.rules, most=SUGGESTED_STEPS, tries=20)
-    return visit.page("rules_suggest.html", steps=[*found], before=found.before, fault=None)
+    return visit.page("rules_suggest.html", steps=[*found], dimensions=table.dimensions, fault=None)
 
 
 def remove_mark(visit: Visit) -> Response:
@@ -190,15 +197,15 @@ def remove_mark(visit: Visit) -> Response:
     place = visit.sent("mark")
 
     def edit(draft: Draft) -> None:
-        rule = mark_rule(draft)
-        if rule is None or not place.isdigit():
-            return
-        rule["marks"] = {
-            name: [entry for at, entry in enumerate(column) if at != int(place)]
-            for name, column in rule["marks"].items()
-        }
-        if not any(rule["marks"].values()):
-            draft["rules"].remove(rule)
+        left = int(place) if place.isdigit() else -1
+        for rule in mark_rules(draft):
+            count = len(rule["marks"]["status"])
+            if 0 <= left < count:
+                for column in rule["marks"].values():
+                    del column[left]
+                if count == 1:
+                    draft["rules"].remove(rule)
+            left -= count
 
     visit.change("unmark", edit)
     return visit.go("rules")

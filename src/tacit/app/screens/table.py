@@ -88,6 +88,7 @@ def branch(hierarchy: Hierarchy, position: int, left: list[int]) -> dict[str, An
     children = np.flatnonzero(hierarchy.parent == position).tolist() if left[0] > 0 else []
     return {
         "code": hierarchy.codes[position],
+        "text": hierarchy.text(hierarchy.codes[position]),
         "leaf": bool(hierarchy.is_leaf[position]),
         "cut": left[0] <= 0 and not hierarchy.is_leaf[position],
         "children": [branch(hierarchy, child, left) for child in children if child != position],
@@ -177,7 +178,7 @@ def cut(visit: Visit) -> Response:
             _put_recode(draft, visit.sent("dimension"), visit.sent("level"))
 
     visit.change("level", edit)
-    return visit.go("table")
+    return visit.back()
 
 
 def merge(visit: Visit) -> Response:
