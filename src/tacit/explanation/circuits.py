@@ -135,6 +135,6 @@ def arranged(
         rest = [place for place in range(len(cells)) if place not in order]
         near = [place for place in rest if shared[order[-1], place]]
         # A neighbour that moves the other way is the one that makes up for the last.
-        near.sort(key=lambda place: changes[place] * changes[order[-1]] > 0)
+        near.sort(key=lambda place: (changes[place] * changes[order[-1]] > 0, cells[place]))
         order.append((near or rest)[0])
     return Circuit(tuple(cells[order].tolist()), tuple(changes[order].tolist()), float(most.min()))
