@@ -398,6 +398,38 @@ def test_tabulate_writes_a_table_that_a_job_can_read(
     assert twice == once.replace(b"turnover", b"value")
 
 
+def test_tabulate_writes_linked_tables_apart(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file for each table, as a job with finished tables reads them: it protects the same."""
+    names = (["industry", "region"], ["industry"])
+    tables = "".join(f"[[tables]]\ndimensions = {each}\n" for each in names)
+    whole = JOB.partition("[outputs]")[0] + '[outputs]\npublished = "{table}.csv"\n'
+    rule = "[[rules]]\n"
+    job.write_text(whole.replace(rule, tables + rule))
+    assert _protect(job) == 0
+    once = [(job.parent / name).read_bytes() for name in ("industry-region.csv", "industry.csv")]
+    out, records = job.parent / "{table}.confidential.csv", job.parent / "records.csv"
+    command = ["tabulate", str(records), "--config", str(job), "--out", str(out), "--quiet"]
+    capsys.readouterr()
+    assert main(command) == 0
+    told = capsys.readouterr()
+    assert "linked      16 cells" in told.out
+    assert "contain true values; they are confidential" in told.err
+    again = "".join(
+        f'[[tables]]\ntable = "{"-".join(each)}.confidential.csv"\ndimensions = {each}\n'
+        for each in names
+    )
+    later = whole.replace(rule, again + rule)
+    later = later.replace('microdata = "records.csv"', 'value = "value"')
+    later = later.replace('value = "turnover"\n', 'count = "count"\ntop = ["top_1", "top_2"]\n')
+    job.write_text(later.replace('contributor = "firm"\n', ""))
+    assert _protect(job) == 0
+    twice = [(job.parent / name).read_bytes() for name in ("industry-region.csv", "industry.csv")]
+    assert twice == [content.replace(b"turnover", b"value") for content in once]
+    job.write_text(JOB)
+    assert main(command) == 1
+    assert "{table} stands for the name of each of several linked tables" in capsys.readouterr().err
+
+
 def test_tabulate_refuses_what_cannot_be(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Outputs of an unknown kind and missing microdata are reported in one line."""
     start = ["tabulate", str(job.parent / "records.csv"), "--config", str(job), "--out"]

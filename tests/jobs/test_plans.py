@@ -160,6 +160,82 @@ def test_only_what_changed_runs_again(plans: Path) -> None:
     assert _ran(time_limit=19) == [*NAMES]
 
 
+READS_MANY = """\
+[data]
+microdata = "records.txt"
+layout = "layout.rda"
+value = "turnover"
+contributor = "firm"
+
+[dimensions.industry]
+file = "industries.csv"
+
+[dimensions.region]
+file = "regions.hrc"
+labels = "names.csv"
+
+[[tables]]
+dimensions = ["industry", "region"]
+
+[[tables]]
+name = "coast"
+dimensions = ["region"]
+hierarchies.region = {file = "coast.csv"}
+
+[[rules]]
+rule = "min-frequency"
+minimum = 2
+
+[[rules]]
+rule = "manual"
+marks = "marks.csv"
+
+[previous]
+table = ["last.csv", "last-coast.csv"]
+
+[method]
+time_limit = 20
+
+[outputs]
+published = "many {table}.csv"
+"""
+READ = {
+    "records.txt": "a A N  9\nb A N  7\nc A S  8\nd A S  5\ne B N  4\nf B N  6\ng B S  7\nh B S  9",
+    "layout.rda": "firm 1 1\nindustry 3 1\n<RECODEABLE>\nregion 5 1\n<RECODEABLE>\n"
+    "turnover 6 3\n<NUMERIC>\n",
+    "industries.csv": "child,parent\nA,Total\nB,Total\n",
+    "regions.hrc": "N\nS\n",
+    "names.csv": "code,label\nN,North\nS,South\n",
+    "coast.csv": "child,parent\nN,sea\nS,sea\nsea,Total\n",
+    "marks.csv": "industry,region,status\nA,N,sensitive\n",
+    "last.csv": "industry,region,value\nA,N,\nA,S,\nB,N,\nB,S,\n",
+    "last-coast.csv": "region,value\nsea,56\n",
+}
+
+
+@pytest.mark.parametrize("file", ["many.toml", *READ])
+def test_every_file_that_is_read_makes_a_job_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    """Records, layout, hierarchies, labels, marks, the last publications: each counts."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in {**READ, "many.toml": READS_MANY}.items():
+        (tmp_path / name).write_text(text)
+    assert {path.name for path in read_job("many.toml").inputs} == {"many.toml", *READ}
+
+    def ran() -> list[str]:
+        listener = _Names()
+        result = run_plan("many.toml", listener=listener)
+        assert [each.ending for each in result] == [Ending.DONE]
+        return listener.ran
+
+    assert ran() == ["many"]
+    assert ran() == []
+    with (tmp_path / file).open("a") as stream:
+        stream.write("\n")
+    assert ran() == ["many"]
+
+
 def test_fingerprints_are_the_same_in_every_process(plans: Path) -> None:
     """A job of linked tables, too, has nothing in it that changes from process to process."""
     tables = "".join(f"[[tables]]\ndimensions = {names}\n" for names in (["industry"], ["region"]))

@@ -381,7 +381,7 @@ def write_outputs(job: Job, release: Release, outputs: Outputs | None = None) ->
             continue
         if papers.table is None:
             raise InputError("a JJ file has no table to write; leave out 'table'", path=job.path)
-        write_columns(confidential(_cells_of(_decided(release), table)), target)
+        write_columns(confidential(columns_of(_decided(release), table)), target)
     if chosen.evidence is not None:
         write_audit(papers.audit, chosen.evidence)
     _write_reports(job, release, published, chosen)
@@ -406,7 +406,7 @@ def _write_reports(job: Job, release: Release, published: Published, outputs: Ou
             write_report(release, files.working_report, confidential=True, title=title, table=table)
 
 
-def _cells_of(table: Table, name: str | None) -> dict[str, Any]:
+def columns_of(table: Table, name: str | None) -> dict[str, Any]:
     """The columns of a table, or of one of the linked tables that it consists of."""
     frame: dict[str, Any] = table.to_frame("dict")
     grid = next((grid for grid in table.grids if grid.name == name), None)
