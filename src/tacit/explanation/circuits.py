@@ -9,16 +9,25 @@ far as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Floats, Integers
+from tacit.attack.exposure import Exposure
+from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
+from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.reach import Requests, within
+from tacit.attack.shrink import Structure
+from tacit.attack.sweep import Attack
+from tacit.problem import Floats, Integers, Problem
 from tacit.solver.highs import HighsModel, optimum
 from tacit.tolerances import MET, NEGLIGIBLE_MOVE
+
+_MOST = 6
+"""Circuits are looked for of so many protected cells, those first that would be left with least."""
 
 
 @dataclass(frozen=True)
@@ -138,3 +147,97 @@ def arranged(
         near.sort(key=lambda place: (changes[place] * changes[order[-1]] > 0, cells[place]))
         order.append((near or rest)[0])
     return Circuit(tuple(cells[order].tolist()), tuple(changes[order].tolist()), float(most.min()))
+
+
+class Circuits:
+    """Looks for circuits in a publication, through cells that protect others."""
+
+    def __init__(self, attackers: Sequence[Attacker], knowledge: Knowledge, structure: Structure):
+        """Prepare.
+
+        Args:
+            attackers: Who attacks.
+            knowledge: What everybody knows of the publication.
+            structure: The structure of the table.
+        """
+        self._attackers = attackers
+        self._knowledge = knowledge
+        self._structure = structure
+
+    def through(
+        self, part: Problem, lost: Sequence[Exposure], cell: int
+    ) -> dict[tuple[Any, ...], Circuit]:
+        """For the first few cells that need a cell a circuit through both, by `exposure_key`.
+
+        Args:
+            part: The table with the sensitive cells that matter.
+            lost: What would be exposed without the cell.
+            cell: The cell.
+        """
+        chosen: dict[int, Exposure] = {}
+        for each in lost:
+            chosen.setdefault(each.cell, each)
+        found = {}
+        attacks: dict[str, tuple[Attacker, Knowledge, Attack]] = {}
+        for each in list(chosen.values())[:_MOST]:
+            attacker = next(
+                (a for a in self._attackers if not each.members and a.name == each.attacker),
+                Attacker.external(),
+            )
+            if attacker.name not in attacks:
+                told = attacker.learn(part, self._knowledge)
+                keep = attacker.reopened(part)
+                attack = Attack(part, told, structure=self._structure, keep=keep)
+                attacks[attacker.name] = attacker, told, attack
+            circuit = self._of(part, each, cell, *attacks[attacker.name])
+            if circuit is not None:
+                found[exposure_key(each)] = circuit
+        return found
+
+    def _of(
+        self,
+        part: Problem,
+        exposure: Exposure,
+        cell: int,
+        attacker: Attacker,
+        told: Knowledge,
+        attack: Attack,
+    ) -> Circuit | None:
+        """A circuit through a cell and another one that needs it."""
+        cells = np.array([exposure.cell])
+        level, limits = missed_level(part, exposure)
+        sides = {"upper": (1,), "lower": (-1,), "sliding": (1, -1)}[exposure.level]
+        for side in sides:
+            asked = Requests(cells, np.array([side]), np.array([level]), limits=limits)
+            asked = attacker.ask(part, self._knowledge, asked)
+            answer = attack.reach(asked, few_moves=True, proofs=False)
+            x = answer.deviations.toarray()[0]
+            if not x[cell]:
+                continue
+            capacity = within(told.up, told.down, asked.limited(0))
+            own = float(asked.capacity(told.up, told.down)[0])
+            capacity[0 if side > 0 else 1][exposure.cell] = own
+            circuit = circuit_through(part.relations, x, capacity, exposure.cell, cell)
+            if circuit is not None:
+                return circuit
+        return None
+
+
+def exposure_key(exposure: Exposure) -> tuple[Any, ...]:
+    """What tells exposures apart: the cell, its level, and who comes too close."""
+    return exposure.cell, exposure.level, exposure.attacker, exposure.members
+
+
+def missed_level(part: Problem, exposure: Exposure) -> tuple[float, Any]:
+    """The level that is missed, and what the insiders know who miss it."""
+    number = LEVELS.index(exposure.level)
+    place = int(np.searchsorted(part.sensitive, exposure.cell))
+    if not exposure.members or part.insiders is None:
+        levels = (part.lower_level, part.upper_level, part.sliding_level)
+        return float(levels[number][place]), None
+    members = np.full((1, part.insiders.coalition), -1, np.int64)
+    members[0, : len(exposure.members)] = exposure.members
+    members.sort(axis=1)
+    known = InsiderKnowledge(part)
+    level = known.levels(np.array([exposure.cell]), members)[number, 0]
+    return float(level), known.limits(members)

@@ -17,14 +17,19 @@ from scipy import sparse
 
 from tacit.attack.audit import Audit, audit, hidden_cells, refuse_contradictions
 from tacit.attack.exposure import Exposure
-from tacit.attack.insider_knowledge import LEVELS, InsiderKnowledge
 from tacit.attack.knowledge import Attacker, Knowledge, PublishedAs, as_solution, with_reader
-from tacit.attack.reach import GAP_TOLERANCE, Requests, within
+from tacit.attack.reach import GAP_TOLERANCE
 from tacit.attack.shrink import Structure
-from tacit.attack.sweep import Attack
 from tacit.clock import Clock
 from tacit.explanation.cells import CellChoice, find_cell
-from tacit.explanation.circuits import Circuit, arranged, circuit_through, circuits_of
+from tacit.explanation.circuits import (
+    Circuit,
+    Circuits,
+    arranged,
+    circuits_of,
+    exposure_key,
+    missed_level,
+)
 from tacit.explanation.nearby import around, components, restricted
 from tacit.explanation.publishing import replacement
 from tacit.explanation.rebalancing import balanced_anew, widened
@@ -43,8 +48,6 @@ from tacit.rules.sums import newly_sensitive_sums
 from tacit.table import CellStatus, Table
 from tacit.table.insiders import Choice
 
-_CIRCUITS = 6
-"""Circuits are looked for of so many protected cells, those first that would be left with least."""
 _RELATIONS = 50
 """So many of the relations that determine a cell are named."""
 _PATIENCE = 5.0
@@ -164,6 +167,10 @@ class Explainer:
     def _component(self) -> Integers:
         """The component of each cell among those that can move; -1 for cells that cannot."""
         return components(self.problem, self._knowledge)
+
+    @cached_property
+    def _circuits(self) -> Circuits:
+        return Circuits(self._attackers, self._knowledge, self._structure)
 
     def explain(self, cell: CellChoice, *, seconds: float = _SECONDS) -> Explanation:
         """Explain one cell.
@@ -306,15 +313,17 @@ class Explainer:
             )
         if then.unchecked:
             notes.append(f"no verdict on {self.names.cells(then.unchecked)}")
-        before = {_key(each): each.share for each in now.exposures}
+        before = {exposure_key(each): each.share for each in now.exposures}
         lost = [
             each
             for each in then.exposures
-            if each.share < before.get(_key(each), 1.0) * (1 - GAP_TOLERANCE)
+            if each.share < before.get(exposure_key(each), 1.0) * (1 - GAP_TOLERANCE)
         ]
-        circuits = self._circuits(part, lost, cell)
+        circuits = self._circuits.through(part, lost, cell)
         protects = tuple(
-            self._protected(each, before.get(_key(each), 1.0), circuits.get(_key(each)))
+            self._protected(
+                each, before.get(exposure_key(each), 1.0), circuits.get(exposure_key(each))
+            )
             for each in lost
         )
         told: dict[str, Any] = {
@@ -387,72 +396,6 @@ class Explainer:
         readers = [each.name for each in self._attackers if each.is_reader]
         return "reader" if exposure.attacker in readers else exposure.attacker
 
-    def _circuits(
-        self, part: Problem, lost: Sequence[Exposure], cell: int
-    ) -> dict[tuple[Any, ...], Circuit]:
-        """For the first few protected cells a circuit through the cell."""
-        chosen: dict[int, Exposure] = {}
-        for each in lost:
-            chosen.setdefault(each.cell, each)
-        found = {}
-        attacks: dict[str, tuple[Attacker, Knowledge, Attack]] = {}
-        for each in list(chosen.values())[:_CIRCUITS]:
-            attacker = next(
-                (a for a in self._attackers if not each.members and a.name == each.attacker),
-                Attacker.external(),
-            )
-            if attacker.name not in attacks:
-                told = attacker.learn(part, self._knowledge)
-                keep = attacker.reopened(part)
-                attack = Attack(part, told, structure=self._structure, keep=keep)
-                attacks[attacker.name] = attacker, told, attack
-            circuit = self._circuit(part, each, cell, *attacks[attacker.name])
-            if circuit is not None:
-                found[_key(each)] = circuit
-        return found
-
-    def _circuit(
-        self,
-        part: Problem,
-        exposure: Exposure,
-        cell: int,
-        attacker: Attacker,
-        told: Knowledge,
-        attack: Attack,
-    ) -> Circuit | None:
-        """A circuit through a cell and another one that needs it."""
-        cells = np.array([exposure.cell])
-        level, limits = self._level(part, exposure)
-        sides = {"upper": (1,), "lower": (-1,), "sliding": (1, -1)}[exposure.level]
-        for side in sides:
-            asked = Requests(cells, np.array([side]), np.array([level]), limits=limits)
-            asked = attacker.ask(part, self._knowledge, asked)
-            answer = attack.reach(asked, few_moves=True, proofs=False)
-            x = answer.deviations.toarray()[0]
-            if not x[cell]:
-                continue
-            capacity = within(told.up, told.down, asked.limited(0))
-            own = float(asked.capacity(told.up, told.down)[0])
-            capacity[0 if side > 0 else 1][exposure.cell] = own
-            circuit = circuit_through(self.problem.relations, x, capacity, exposure.cell, cell)
-            if circuit is not None:
-                return circuit
-        return None
-
-    def _level(self, part: Problem, exposure: Exposure) -> tuple[float, Any]:
-        """The level that is missed, and what the insiders know who miss it."""
-        number = LEVELS.index(exposure.level)
-        place = int(np.searchsorted(part.sensitive, exposure.cell))
-        if not exposure.members or part.insiders is None:
-            levels = (part.lower_level, part.upper_level, part.sliding_level)
-            return float(levels[number][place]), None
-        members = np.full((1, part.insiders.coalition), -1, np.int64)
-        members[0, : len(exposure.members)] = exposure.members
-        members.sort(axis=1)
-        known = InsiderKnowledge(part)
-        level = known.levels(np.array([exposure.cell]), members)[number, 0]
-        return float(level), known.limits(members)
-
     def _sums(self, pinned: Solution) -> tuple[str, ...]:
         """Sensitive sums that everybody would know if the cell were published."""
         if self._table is None or not isinstance(pinned, Suppression):
@@ -514,7 +457,7 @@ class Explainer:
             cell,
             self._attackers,
             self._structure,
-            self._level,
+            missed_level,
             seconds=_PATIENCE * seconds,
         )
         if found is None:
@@ -581,10 +524,6 @@ class Explainer:
         others = others[others != cell]
         values = zip(others.tolist(), found.value[others].tolist(), strict=True)
         return Publishing(True, cost=cost, change=cost, values=tuple(values))
-
-
-def _key(exposure: Exposure) -> tuple[Any, ...]:
-    return exposure.cell, exposure.level, exposure.attacker, exposure.members
 
 
 def _deviations(found: Audit) -> sparse.csr_array[Any, Any]:

@@ -18,8 +18,9 @@ from tacit.hierarchy import Hierarchy
 from tacit.microdata.cells import Cells, leaf_shape, leaf_strides, occurring
 from tacit.microdata.contributions import Orders, Records, Tally
 from tacit.microdata.csv_files import CsvFiles
-from tacit.microdata.duck_columns import NUMERIC, TEXT, WHOLE, SqlColumns
+from tacit.microdata.duck_columns import NUMERIC, TEXT, SqlColumns
 from tacit.microdata.duck_errors import plain_errors
+from tacit.microdata.duck_units import MOST_RECORDS, Units
 from tacit.microdata.duck_watch import WatchedConnection, byte_count
 from tacit.microdata.file_format import Reading
 from tacit.microdata.file_names import for_duckdb, found_files
@@ -33,7 +34,6 @@ from tacit.microdata.report import (
     Fault,
     Finding,
     code_findings,
-    refuse_several_holdings,
 )
 from tacit.microdata.sources import (
     Database,
@@ -49,14 +49,10 @@ from tacit.microdata.sources import (
 from tacit.microdata.specification import RECORDS, Specification
 from tacit.observer import Observer
 from tacit.problem import Booleans, Integers
-from tacit.table.contributors import ALONE, CONTRIBUTOR, HOLDING, numbers_of, numbers_without_codes
 
 _FILE_READER = "read_parquet"
 _SELECT_THEM = "have the query select them"
 """In place of the columns that a query gives: it may have made their names from records."""
-
-MOST_RECORDS = 2**31 - 1
-"""At most this many records can be ordered at once."""
 
 
 class DuckMicrodata:
@@ -89,9 +85,6 @@ class DuckMicrodata:
         self._notes: list[str] = []
         self._is_closed_off = False
         self._whole: dict[str, Any] | None = None
-        self._holding_of: Integers | None = None
-        self._asked_of: Booleans | None = None
-        self._lowest: int | None = None
         self._token = source_number(source)
         self.record_count = 0
 
@@ -387,9 +380,10 @@ class DuckMicrodata:
         shares = [number / parts for number in range(1, parts)]
         found = self._one(f"SELECT approx_quantile({column}, {shares}) FROM coded")
         cuts = sorted({max(int(cut), 0) for cut in found})
-        if self._holding_of is not None:
+        holding = self._units.holding
+        if holding is not None:
             # Not through the middle of a holding; their numbers increase with their contributors'.
-            begins = np.searchsorted(self._holding_of, self._holding_of[cuts])
+            begins = np.searchsorted(holding, holding[cuts])
             cuts = np.unique(begins).tolist()
         lower = [f"{column} >= {cut}" for cut in cuts]
         upper = [f"{column} < {cut}" for cut in cuts]
@@ -417,40 +411,8 @@ class DuckMicrodata:
             progress(number, len(self._conditions))
         with self._plain_errors():
             for tally in tallies.values():
-                tally.identify(self._internal_numbers)
+                tally.identify(self._units.internal_numbers)
         return used
-
-    def _internal_numbers(self, units: Integers, holdings: bool) -> Integers:
-        """Internal numbers of contributors or holdings, by their numbers in this source."""
-        wanted = self._asked_for
-        if wanted.contributor is None and not holdings:
-            return numbers_without_codes(self._token, units)
-        if self._lowest is not None:
-            return numbers_of(CONTRIBUTOR, [str(unit + self._lowest) for unit in units.tolist()])
-        if wanted.contributor is None:
-            return self._numbers_of_owners(units, HOLDING)
-        if not holdings:
-            return self._numbers_of_owners(units, CONTRIBUTOR)
-        # Each holding by its first contributor; numbers of both increase together.
-        assert self._holding_of is not None
-        return self._numbers_of_owners(np.searchsorted(self._holding_of, units), None)
-
-    def _numbers_of_owners(self, units: Integers, kind: str | None) -> Integers:
-        """Internal numbers of units of the table `units`; no kind asks for their holdings."""
-        self._duck.register("chosen", {"place": np.arange(len(units)), "number": units})
-        holding = "CAST(holding AS VARCHAR)" if kind is None else "NULL"
-        named = self._duck.execute(
-            f"SELECT place, coalesce({holding}, CAST(owner AS VARCHAR)) AS code, "
-            f"{holding} IS NOT NULL AS is_holding FROM chosen JOIN units USING (number)"
-        ).fetchnumpy()
-        self._duck.unregister("chosen")
-        found = numbers_without_codes(self._token + 1, units)
-        codes = np.asarray(named["code"], object)
-        held = np.asarray(named["is_holding"], bool)
-        kinds = {kind: np.ones(len(codes), bool)} if kind else {HOLDING: held, ALONE: ~held}
-        for each, those in kinds.items():
-            found[named["place"][those]] = numbers_of(each, codes[those].tolist())
-        return found
 
     def _as_records(self, arrays: dict[str, Any], first: int) -> Records:
         wanted = self._asked_for
@@ -461,10 +423,10 @@ class DuckMicrodata:
         asked: Booleans | None = None
         if wanted.contributor is not None:
             contributor = unit
-            asked = self._asked_of
-            if self._holding_of is not None:
+            asked = self._units.asked
+            if self._units.holding is not None:
                 # Records without contributor have number -1 and are not looked at.
-                holding = self._holding_of[np.maximum(arrays["unit"], 0)]
+                holding = self._units.holding[np.maximum(arrays["unit"], 0)]
         elif wanted.holding is not None:
             holding = unit
         if wanted.request is not None and wanted.contributor is None:
@@ -511,8 +473,17 @@ class DuckMicrodata:
             if wanted.contributor is None:
                 outer["asked"] = "CAST(coalesce(r.asked, 0) AS UTINYINT)"
         joined = ""
+        self._units = Units(
+            self._duck,
+            wanted,
+            self._columns,
+            self._table,
+            token=self._token,
+            record_count=self.record_count,
+            are_tidy=isinstance(self._source, FileQuery),
+        )
         if wanted.owner is not None:
-            outer["unit"], joined = self._number_units(wanted.owner)
+            outer["unit"], joined = self._units.numbered(wanted.owner)
             inner["owner"] = self._columns.unit(wanted.owner)
             if wanted.contributor is not None:
                 needed.append("owner")
@@ -531,79 +502,3 @@ class DuckMicrodata:
         self._duck.register("codes", {"place": np.arange(len(codes)), "code": column})
         self._duck.execute(f"CREATE TYPE {name} AS ENUM (SELECT code FROM codes ORDER BY place)")
         self._duck.unregister("codes")
-
-    def _number_units(self, name: str) -> tuple[str, str]:
-        """How to number contributors, or else holdings: an expression, and a join it needs."""
-        wanted, unit = self._asked_for, self._columns.unit(name)
-        self._lowest = None
-        plain = wanted.holding is None and wanted.request is None
-        if plain and self._types[name] in WHOLE:
-            low, high = self._duck.execute(
-                f"SELECT min({unit}), max({unit}) FROM {self._table}"
-            ).fetchall()[0]
-            if low is not None and high - low < min(max(4 * self.record_count, 10**6), 2**31 - 1):
-                self._lowest = low
-                return f"CAST(coalesce(r.owner - {low}, -1) AS INTEGER)", ""
-        with_holding = wanted.contributor is not None and wanted.holding is not None
-        with_request = wanted.contributor is not None and wanted.request is not None
-        self._list_units(name, with_holding, with_request)
-        if not isinstance(self._source, FileQuery) and self._has_untidy_units(with_holding):
-            self._list_units(name, with_holding, with_request)
-        if with_holding:
-            self._read_holdings()
-        if with_request:
-            flags = "SELECT coalesce(asked, 0) > 0 AS asked FROM units ORDER BY number"
-            self._asked_of = self._duck.execute(flags).fetchnumpy()["asked"]
-        missing = "-1"
-        if wanted.contributor is None:
-            # A record without holding is one of its own.
-            count = self._one("SELECT count(*) FROM units")
-            missing = f"{count} + row_number() OVER () - 1"
-        kind = "INTEGER" if 2 * self.record_count < MOST_RECORDS else "BIGINT"
-        join = "LEFT JOIN units ON units.owner = r.owner"
-        return f"CAST(coalesce(units.number, {missing}) AS {kind})", join
-
-    def _list_units(self, name: str, with_holding: bool, with_request: bool) -> None:
-        """All contributors, or else holdings, numbered in a table of their own."""
-        wanted, unit = self._asked_for, self._columns.unit(name)
-        known, order = [f"{unit} AS owner"], "owner"
-        if with_holding:
-            holding = self._columns.unit(str(wanted.holding))
-            known += [f"min({holding}) AS holding", f"max({holding}) AS other"]
-            order = "holding NULLS LAST, owner"
-        if with_request:
-            known.append(f"max({self._columns.flag(str(wanted.request))}) AS asked")
-        # In order: holdings lie together, sums of weights are rounded alike, and among equal
-        # contributors the same ones are listed in every run.
-        self._duck.execute(
-            "CREATE OR REPLACE TEMP TABLE units AS SELECT *, "
-            f"row_number() OVER (ORDER BY {order}) - 1 AS number "
-            f"FROM (SELECT {', '.join(known)} FROM {self._table} WHERE {unit} IS NOT NULL "
-            "GROUP BY 1)"
-        )
-
-    def _has_untidy_units(self, with_holding: bool) -> bool:
-        """Whether contributors or holdings have something around them; noted where they do."""
-        wanted, columns = self._asked_for, self._columns
-        places = {"owner": wanted.owner, **({"holding": wanted.holding} if with_holding else {})}
-        found = False
-        for column, name in places.items():
-            if name is None or name in columns.untidy or self._types[name] not in TEXT:
-                continue
-            odd = columns.is_untidy(column)
-            if self._rows(f"SELECT 1 FROM units WHERE {odd} LIMIT 1"):
-                columns.untidy |= {name}
-                found = True
-        return found
-
-    def _read_holdings(self) -> None:
-        wanted = self._asked_for
-        several = int(self._one("SELECT count(*) FROM units WHERE holding <> other"))
-        if several:
-            refuse_several_holdings(several, str(wanted.contributor), str(wanted.holding))
-        read = self._duck.execute(
-            "SELECT CAST(dense_rank() OVER (ORDER BY holding NULLS LAST) AS INTEGER) AS holding, "
-            "holding IS NULL AS alone FROM units ORDER BY number"
-        ).fetchnumpy()
-        # Contributors without holding come last and are holdings of their own.
-        self._holding_of = read["holding"] - 1 + np.maximum(np.cumsum(read["alone"]) - 1, 0)

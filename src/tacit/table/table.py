@@ -15,36 +15,23 @@ from scipy import sparse
 from tacit.errors import InputError, TableError, about, first_few, unwritable
 from tacit.hierarchy import Hierarchy
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.table import linking, totals, variables
+from tacit.table import columns, linking, problems, variables
 from tacit.table.bounds import Bounds
 from tacit.table.contributors import Largest
-from tacit.table.equations import Equation, equation_relations, read_equations
-from tacit.table.former import Former, rhs_of
+from tacit.table.equations import Equation, equation_relations
+from tacit.table.former import Former
 from tacit.table.frames import to_frame
 from tacit.table.grid import Grid, Relations, linked_relations
 from tacit.table.inputs import FrameColumns, read_cube, read_frame
-from tacit.table.insiders import Choice, insiders_of, respondents
+from tacit.table.insiders import Choice, insiders_of
 from tacit.table.judging import Levels, Reasons, Rule, Verdict, is_overridden, judged
-from tacit.table.labels import CellLabels, labelled, name_cells
-from tacit.table.status import CellStatus, Statuses, status_array
-from tacit.table.totals import TOPS
+from tacit.table.labels import CellLabels, labelled
+from tacit.table.status import CellStatus, Statuses
 from tacit.table.weighting import Weighting, default_weights
 from tacit.table.wishes import wished_weights
 
 VARIABLE = "variable"
 """The column that tells variables apart where a table has several."""
-
-_COUNTS = ("count", "weighted_count", "holding_count", "requested")
-_OPTIONAL = (
-    *_COUNTS,
-    "shadow",
-    "weight",
-    "lower",
-    "upper",
-    "lower_level",
-    "upper_level",
-    "sliding_level",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -130,60 +117,9 @@ class Table:
             raise TableError(
                 f"a table of several variables cannot have a dimension called {VARIABLE}; rename it"
             )
-        value = np.array(self.value, np.float64)
-        n = len(value)
-        self._set("value", value, (n,))
-        self._refuse(~np.isfinite(value), "the value is missing or infinite")
-        for name in _OPTIONAL:
-            if getattr(self, name) is not None:
-                self._set(name, np.array(getattr(self, name), np.float64), (n,))
-        for leader, followers in TOPS.items():
-            self._set_tops(leader, followers)
-        status = status_array(self.status, n)
-        if self.count is not None:
-            nobody = self.count == 0
-            self._refuse(self.count < 0, "the count is negative")
-            self._refuse(nobody & (value != 0), "there is a value but the count is zero")
-            status[nobody & (status == CellStatus.SAFE)] = CellStatus.EMPTY
-        self._set("status", status, (n,))
-        if self.reason is not None:
-            self._set("reason", np.array(self.reason, dtype=object), (n,))
-        for largest in (self.contributors, self.holdings):
-            if largest is not None and len(largest) != n:
-                raise TableError(f"contributors are given for {len(largest)} cells, not for {n}")
-
-    def _set(self, name: str, array: npt.NDArray[Any], shape: tuple[int, ...]) -> None:
-        if array.shape != shape:
-            raise TableError(
-                f"{name} has shape {array.shape}; it needs one entry for each of {shape[0]} cells"
-                + (f" and {shape[1]} contributions" if len(shape) > 1 else "")
-            )
-        array.setflags(write=False)
-        object.__setattr__(self, name, array)
-
-    def _set_tops(self, leader: str, followers: Sequence[str]) -> None:
-        """Largest contributions in order, and what is known about each in the same order."""
-        given = {
-            name: np.array(getattr(self, name), np.float64)
-            for name in (leader, *followers)
-            if getattr(self, name) is not None
-        }
-        if not given:
-            return
-        if leader not in given:
-            raise TableError(f"{first_few([*given])} is given without {leader}; give both")
-        shape = (self.cell_count, *given[leader].shape[1:2])
-        order = totals.largest_first(given[leader])
-        for name, array in given.items():
-            if array.shape == shape:
-                array = np.take_along_axis(array, order, axis=1)
-            self._set(name, array, shape)
-
-    def _refuse(self, bad: Booleans, text: str) -> None:
-        cells = np.flatnonzero(bad)
-        if len(cells):
-            names = [self.labels[cell] for cell in cells.tolist()]
-            raise TableError(f"{text}: {name_cells(names)}; correct the cells", names)
+        for name, column in columns.checked(self).items():
+            column.setflags(write=False)
+            object.__setattr__(self, name, column)
 
     @classmethod
     def from_frame(
@@ -254,7 +190,7 @@ class Table:
         >>> table.labels[7], table.relations.shape
         ('region=S, sex=f', (6, 8))
         """
-        columns = FrameColumns(
+        named = FrameColumns(
             added={
                 "value": value,
                 "count": count,
@@ -281,7 +217,7 @@ class Table:
             },
             status=status,
         )
-        table = cls(**read_frame(frame, dimensions, columns, cells))
+        table = cls(**read_frame(frame, dimensions, named, cells))
         table._refuse_more_names_than_contributors()
         return table
 
@@ -295,7 +231,9 @@ class Table:
             (self.holdings, self.holding_count),
         ):
             if largest is not None and count is not None:
-                self._refuse(largest.listed > count, "more contributors are named than counted")
+                columns.refuse_cells(
+                    self, largest.listed > count, "more contributors are named than counted"
+                )
 
     @classmethod
     def from_cube(
@@ -430,27 +368,7 @@ class Table:
             backend: `pandas`, `polars`, `pyarrow`, or `dict` for a dict of arrays; by default
                 the library that the table came from.
         """
-        cells: dict[str, npt.NDArray[Any]] = {"value": self.value}
-        for name in _COUNTS:
-            column = getattr(self, name)
-            if column is not None:
-                whole = bool(np.all(column == np.floor(column)))
-                cells[name] = column.astype(np.int64) if whole else column
-        for leader, followers in TOPS.items():
-            for name in (leader, *followers):
-                if getattr(self, name) is not None:
-                    ranked = enumerate(getattr(self, name).T, start=1)
-                    cells |= {f"{name}_{rank}": column for rank, column in ranked}
-        cells["status"] = self.status
-        if self.reason is not None:
-            cells["reason"] = self.reason
-        for name in _OPTIONAL:
-            if name not in _COUNTS and getattr(self, name) is not None:
-                cells[name] = getattr(self, name)
-        columns: dict[str, npt.NDArray[Any]] = dict(self.cell_keys())
-        for name, column in cells.items():
-            columns[f"cell_{name}" if name in columns else name] = column.copy()
-        return to_frame(columns, backend or self.backend)
+        return to_frame(columns.as_frame(self), backend or self.backend)
 
     def with_labels(
         self, labels: Mapping[str, Any], *, unknown: Literal["refuse", "ignore"] = "refuse"
@@ -528,7 +446,7 @@ class Table:
         table = self.replace(**{**changes, **found})
         if not any(wish.weight is not None or wish.factor is not None for wish in wishes):
             return table
-        otherwise = table._filled("weight", default_weights(table))
+        otherwise = columns.filled(table, "weight", default_weights(table))
         return table.replace(weight=wished_weights(otherwise, wishes, table.is_sensitive))
 
     def of_variable(self, variable: str) -> Self:
@@ -579,17 +497,7 @@ class Table:
         >>> Table.of_variables(made, ["turnover = domestic + exports"]).relations.shape
         (6, 9)
         """
-        if not tables:
-            raise InputError("there are no variables; give a table for each")
-        chosen = read_equations(equations, [*tables])
-        first, *others = (
-            table.replace(
-                grids=tuple(dataclasses.replace(g, variable=name) for g in table.grids),
-                equations=(),
-            )
-            for name, table in tables.items()
-        )
-        return first.link(*others).replace(equations=chosen)
+        return variables.joined(tables, equations)
 
     def link(
         self,
@@ -650,43 +558,4 @@ class Table:
 
     @cached_property
     def _problem(self) -> Problem:
-        sensitive = np.flatnonzero(self.is_sensitive)
-        levels: dict[str, Any] = {
-            name: self._filled(name, 0.0)[sensitive]
-            for name in ("lower_level", "upper_level", "sliding_level")
-        }
-        published = (CellStatus.PUBLISH.value, CellStatus.EMPTY.value)
-        relations, rhs = self.relations, np.zeros(self.relations.shape[0])
-        if self.former is not None:
-            # Whoever has both publications knows these as well.
-            sums = self.former.known_sums(relations)
-            relations = sparse.csr_array(sparse.vstack([relations, sums]))
-            rhs = np.append(rhs, rhs_of(sums, self.value))
-        return Problem(
-            value=self.value,
-            lower=self._filled("lower", np.where(self.can_be_negative, -np.inf, 0.0)),
-            upper=self._filled("upper", np.inf),
-            weight=self._filled("weight", default_weights(self)),
-            relations=relations,
-            rhs=rhs,
-            sensitive=sensitive,
-            must_publish=np.isin(self.status, published),
-            overridden=np.flatnonzero(self.overridden),
-            singleton=respondents(self.relations, self._filled("count", np.nan) == 1),
-            strips=self._strips,
-            labels=self.labels,
-            **levels,
-        )
-
-    @property
-    def _strips(self) -> list[Integers] | None:
-        """What methods look for in tables that are not networks."""
-        if len(self.grids) == 1 and not self.grids[0].has_two_hierarchies:
-            return None
-        return [cells for grid in self.grids for cells in grid.strips()] or None
-
-    def _filled(self, name: str, default: float | Floats) -> Floats:
-        column: Floats | None = getattr(self, name)
-        if column is None:
-            return np.array(np.broadcast_to(default, self.cell_count), np.float64)
-        return np.where(np.isnan(column), default, column)
+        return problems.without_insiders(self)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tacit.errors import InputError, about, nearest
 from tacit.problem import Integers
 from tacit.table.bounds import Bounds
+from tacit.table.equations import Equation, read_equations
 from tacit.table.former import Former
 from tacit.table.judging import Rule, Verdict
 from tacit.table.weighting import Weighting
@@ -42,6 +43,21 @@ _JUDGED = (
     "upper_level",
     "sliding_level",
 )
+
+
+def joined(tables: Mapping[str, Table], equations: Sequence[str | Equation]) -> Table:
+    """One table of several variables; see `Table.of_variables`."""
+    if not tables:
+        raise InputError("there are no variables; give a table for each")
+    chosen = read_equations(equations, [*tables])
+    first, *others = (
+        table.replace(
+            grids=tuple(dataclasses.replace(grid, variable=name) for grid in table.grids),
+            equations=(),
+        )
+        for name, table in tables.items()
+    )
+    return first.link(*others).replace(equations=chosen)
 
 
 def of_variable(table: AnyTable, variable: str) -> AnyTable:

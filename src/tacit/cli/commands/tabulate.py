@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "table",
                 path=out,
             )
-        files = {**expanded(out, job.table_names)}
+        files = dict(expanded(out, job.table_names).items())
     refuse_unwritable(*files.values(), inputs=job.inputs)
     # Slow to import.
     from tacit.cli.job_runs import records

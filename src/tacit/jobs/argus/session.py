@@ -45,7 +45,15 @@ from tacit.jobs.argus.decisions import apply_apriori
 from tacit.jobs.argus.listener import ArgusListener, SearchListener
 from tacit.jobs.argus.methods import Treatment, treatment
 from tacit.jobs.argus.rules import SafetyRules, safety_rules
-from tacit.jobs.argus.sources import FromMicrodata, FromTable, Report, Source, find, value_name
+from tacit.jobs.argus.sources import (
+    FromMicrodata,
+    FromTable,
+    Report,
+    Source,
+    find,
+    refuse_wrong_totals,
+    value_name,
+)
 from tacit.jobs.job import Job, MadeTable
 from tacit.jobs.run import job_problem, run_job
 from tacit.jobs.sections import Section
@@ -319,7 +327,7 @@ class Session:
         assert isinstance(table, Table)
         assert argus.source is not None
         if argus.source.tolerance is None:
-            _refuse_wrong_totals(table)
+            refuse_wrong_totals(table)
         argus.table = table
         argus.decided = argus.decided_costs = False
         argus.release = None
@@ -585,18 +593,6 @@ def _refuse_impossible(command: AnyCommand) -> None:
             WriteOptions.parsed(command.options)
             if command.format not in FORMATS:
                 raise InputError("format 7 is for the cell key method, which tacit does not have")
-
-
-def _refuse_wrong_totals(table: Table) -> None:
-    """Refuse a table that does not add up, and name its totals."""
-    problem = table.problem("none")
-    bad = np.abs(problem.residual()) > ADDITIVITY_TOLERANCE * problem.scale()
-    if bad.any():
-        raise InputError(
-            "totals are not the sums of their parts: "
-            f"{problem.name_relations(np.flatnonzero(bad))}; correct them, write <READTABLE> 1 to "
-            "have them computed, or <READTABLE> 2 to take them as they are"
-        )
 
 
 def _keyword(command: AnyCommand) -> str:

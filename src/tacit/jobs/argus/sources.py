@@ -31,6 +31,7 @@ from tacit.microdata import TabulationReport, tabulate
 from tacit.microdata.sources import FileQuery
 from tacit.microdata.specification import RECORDS
 from tacit.observer import Observer
+from tacit.problem import ADDITIVITY_TOLERANCE
 from tacit.rules import MissingSafe
 from tacit.table import Grid, Rule, Table, Weighting
 
@@ -499,3 +500,19 @@ class _Values:
 def value_name(spec: SpecifyTable) -> str:
     """What the values of a table are called."""
     return RECORDS if spec.response is None else spec.response
+
+
+def refuse_wrong_totals(table: Table) -> None:
+    """Refuse a table that does not add up, and name its totals.
+
+    Raises:
+        InputError: There are such totals.
+    """
+    problem = table.problem("none")
+    bad = np.abs(problem.residual()) > ADDITIVITY_TOLERANCE * problem.scale()
+    if bad.any():
+        raise InputError(
+            "totals are not the sums of their parts: "
+            f"{problem.name_relations(np.flatnonzero(bad))}; correct them, write <READTABLE> 1 to "
+            "have them computed, or <READTABLE> 2 to take them as they are"
+        )
