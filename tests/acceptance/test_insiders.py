@@ -172,9 +172,10 @@ def test_nobody_does_in_several_variables(
     records["sold"] = [row["home"] + row["abroad"] for row in rows]
     hierarchy = tacit.Hierarchy.from_nested({"A": ("a1", "a2"), "B": ("b1",)})
     names = ("sold", "home", "abroad")
-    made: list[dict[str, tacit.Table]] = [
+    apart: list[dict[str, tacit.Hierarchy | None]] = [{"r": hierarchy}, {"s": None}]
+    made = [
         tacit.tabulate(records, by, list(names), contributor="firm", top=9)
-        for by in ([{"r": hierarchy}, {"s": None}] if are_linked else [{"r": hierarchy, "s": None}])
+        for by in (apart if are_linked else [apart[0] | apart[1]])
     ]
     tables = {
         name: made[0][name].link(made[1][name]) if are_linked else made[0][name] for name in names
