@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from tacit import Hierarchy, NoReleaseError
+from tacit import Hierarchy, NoReleaseError, Outcome
 from tacit.problem import Problem
 from tacit.table import CellStatus, Table
 from tests.methods.suppress.tables import BruteForce
@@ -103,5 +104,19 @@ def test_many_refusals_are_counted() -> None:
     }
     table = Table.from_frame(cells, {"r": None, "c": None})
     marks = ["r leaves, c=x: sensitive", "r leaves, c=y: publish", "r leaves: publish"]
-    with pytest.raises(NoReleaseError, match="and 3 more sensitive cells"):
+    with pytest.raises(NoReleaseError, match="and at least 3 more sensitive cells"):
         tacit.protect(table.apply(tacit.Manual(marks)), time_limit=30)
+
+
+@pytest.mark.parametrize("method", [tacit.suppress, tacit.intervals])
+def test_reasons_of_a_search_are_counted(method: Callable[..., Outcome]) -> None:
+    """A table that cannot be protected at all gets five reasons, not one for each cell."""
+    cells = {"i": [f"i{number // 2}" for number in range(16)], "r": ["a", "b"] * 8}
+    table = Table.from_frame({**cells, "value": [1.0] * 16}, {"i": None, "r": None})
+    problem = table.apply(tacit.Manual(["i leaves, r=a: sensitive"])).problem()
+    outcome = method(problem.replace(must_publish=~problem.is_sensitive), time_limit=10)
+    assert outcome.status == "infeasible"
+    *reasons, last = outcome.message.splitlines()
+    assert len(reasons) == 5
+    assert all("cannot be protected" in reason for reason in reasons)
+    assert last == "and 3 more"

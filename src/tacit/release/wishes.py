@@ -6,7 +6,7 @@ What is exposed then is exposed in every publication that grants the wishes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -25,6 +25,8 @@ _SHARE = 0.2
 """The share of the time limit that may be spent on this."""
 _MOST = 5
 """How many exposed cells are explained."""
+_LARGE = 3000
+"""Tables of more cells are not attacked to see which wishes of a relation could be granted."""
 
 
 class _Until(Observer):
@@ -91,6 +93,15 @@ class _Wishes:
         return []
 
     def _reasons(self) -> list[str]:
+        alone = self._left_alone()
+        if alone:
+
+            def in_relation(cell: int) -> list[int]:
+                # Some of them may be too much already, which takes attacks to find out.
+                is_large = self._problem.cell_count > _LARGE
+                return alone[cell] if is_large else self._guilty(cell, alone[cell])
+
+            return self._listed([*alone], in_relation, "at least ")
         # Readers are asked first: contributors take longer, and know no less.
         problems = [self._problem.with_insiders(None)]
         if self._problem.insiders is not None:
@@ -105,11 +116,40 @@ class _Wishes:
                 break
         if not exposed or self._clock.is_up:
             return []
-        cells = sorted(exposed)
-        told = [self._told(cell) for cell in cells[:_MOST]]
+        return self._listed(sorted(exposed), lambda cell: self._guilty(cell, self._nearby(cell)))
+
+    def _listed(
+        self, cells: Sequence[int], guilty: Callable[[int], list[int]], least: str = ""
+    ) -> list[str]:
+        told = [self._told(cell, guilty(cell)) for cell in cells[:_MOST]]
         if len(cells) > _MOST:
-            told.append(f"and {len(cells) - _MOST} more sensitive cells")
+            told.append(f"and {least}{len(cells) - _MOST} more sensitive cells")
         return told
+
+    def _left_alone(self) -> dict[int, list[int]]:
+        """Sensitive cells that a relation tells, with the wishes in it; found without attacks.
+
+        That is the case if a cell is the only one in a relation that may be hidden. Most wishes
+        that are too much are found here, in tables of any size at once.
+        """
+        problem = self._problem
+        needs = np.zeros(problem.cell_count, bool)
+        levels = (problem.lower_level, problem.upper_level, problem.sliding_level)
+        needs[problem.sensitive] = np.maximum.reduce(levels) > 0
+        may_vary = (~problem.must_publish | problem.is_sensitive) & (problem.lower < problem.upper)
+        A = abs(problem.relations).sign().tocsr()
+        rows = np.flatnonzero(A @ may_vary.astype(np.float64) == 1)
+        is_wished = np.zeros(problem.cell_count, bool)
+        is_wished[self._wished] = True
+        found: dict[int, list[int]] = {}
+        for row in rows.tolist():
+            cells = A.indices[A.indptr[row] : A.indptr[row + 1]].astype(np.int64)
+            (cell,) = cells[may_vary[cells]].tolist()
+            guilty = cells[is_wished[cells]].tolist()
+            if needs[cell] and (cell not in found or len(guilty) < len(found[cell])):
+                found[cell] = guilty
+        # What is told without any wish is not for a mark to change.
+        return {cell: found[cell] for cell in sorted(found) if found[cell]}
 
     def _exposed(self, problem: Problem, granted: Integers) -> set[int]:
         """Sensitive cells that are exposed although all is hidden but what must be published."""
@@ -131,9 +171,9 @@ class _Wishes:
             tolerance=self._tolerance,
         )
 
-    def _told(self, cell: int) -> str:
+    def _told(self, cell: int, wished: Sequence[int]) -> str:
         labels, reason = self._table.labels, self._table.reason
-        guilty = [labels[each] for each in self._guilty(cell)]
+        guilty = [labels[each] for each in wished]
         why = "" if reason is None or not reason[cell] else f" ({reason[cell]})"
         several = "they are" if len(guilty) > 1 else "it is"
         return (
@@ -142,14 +182,14 @@ class _Wishes:
             f"{'one of the marks' if len(guilty) > 1 else 'the mark'}"
         )
 
-    def _guilty(self, cell: int) -> list[int]:
-        """Wishes of which none can be left out without the cell being safe.
+    def _guilty(self, cell: int, wished: list[int]) -> list[int]:
+        """Those of some wishes of which none can be left out without the cell being safe.
 
         Halves are tried first, so that few of many wishes are found in few steps. Where time runs
         out, there may be more than needed.
         """
         alone = self._alone(cell)
-        readers = self._exposed(alone, self._wished)
+        readers = self._exposed(alone, np.array(sorted(wished), np.int64))
         problem = alone if cell in readers else self._problem
 
         def is_exposed(granted: list[int]) -> bool:
@@ -165,7 +205,7 @@ class _Wishes:
             sooner = needed(fixed + later, bool(later), first.tolist())
             return sooner + later
 
-        return sorted(needed([], False, self._nearby(cell)))
+        return sorted(needed([], False, wished))
 
     def _alone(self, cell: int) -> Problem:
         """The problem in which only this cell is sensitive, and readers attack."""

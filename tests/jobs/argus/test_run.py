@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.errors import InputError
 from tacit.jobs import open_job
-from tacit.jobs.argus import run_argus
+from tacit.jobs.argus import run_argus, translate_argus
 from tests.jobs.argus.small_jobs import Heard, Office
 
 
@@ -88,6 +88,26 @@ def test_tables_that_count(office: Office) -> None:
     table = office.heard.tables[1]
     assert table.value[0] == len(office.records)
     assert table.is_sensitive.tolist() == ((table.value > 0) & (table.value < 9)).tolist()
+
+
+def test_code_lists_are_labels(office: Office) -> None:
+    """They are shown in reports and kept by translated jobs; the files of tau-ARGUS have codes."""
+    metadata = office.folder / "firms.rda"
+    metadata.write_text(
+        metadata.read_text().replace("<TOTCODE>", '<CODELIST> "r.cdl"\n  <TOTCODE>')
+    )
+    (office.folder / "r.cdl").write_text(" 1,Harbour\nSo,South\n77,nowhere\n")
+    batch = office.batch("<SUPPRESS> OPT(1,1)", '<WRITETABLE> (1,1,,"out.csv")')
+    (release,) = run_argus(batch, time_limit=5)
+    assert release.published.grids[0].dimensions["region"].labels == {
+        " 1": "Harbour",
+        "So": "South",
+    }
+    assert "Harbour" not in (office.folder / "out.csv").read_text()
+    assert "Harbour" in (office.folder / "out-confidential.html").read_text()
+    translate_argus(batch, office.folder / "out.toml")
+    job = open_job(office.folder / "out.toml")
+    assert job.dimensions["region"].labels == {"1": "Harbour", "So": "South"}
 
 
 def test_levels_within_codes_make_a_hierarchy(office: Office) -> None:

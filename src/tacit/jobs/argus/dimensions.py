@@ -35,17 +35,20 @@ def dimension(
     """
     wide = (variable.width if width is None else width) or 0
     find = partial(folders.find, path=metadata.path, line=variable.line, near=metadata.path.parent)
-    if variable.codelist is not None:
-        _check_labels(variable, variable.codelist, find, folders)
+    labels = {} if variable.codelist is None else _labels(variable, find, folders)
     try:
         if variable.hierarchy is not None:
             file = find(variable.hierarchy)
-            return read_hrc(
+            found = read_hrc(
                 file, variable.lead, variable.total, width=wide, missing=variable.missing
             )
-        if variable.levels:
-            return by_levels(occurring, variable.levels, variable.total, missing=variable.missing)
-        return flat(occurring, variable.total, width=wide, missing=variable.missing)
+        elif variable.levels:
+            found = by_levels(occurring, variable.levels, variable.total, missing=variable.missing)
+        else:
+            found = flat(occurring, variable.total, width=wide, missing=variable.missing)
+        # A code list names all codes that there may be, without the blanks that align them.
+        texts = {code: labels.get(code.strip()) for code in found.codes}
+        return found.with_labels({code: text for code, text in texts.items() if text})
     except InputError:
         raise
     except HierarchyError as error:
@@ -54,19 +57,18 @@ def dimension(
         ) from None
 
 
-def _check_labels(
-    variable: Variable, codelist: str, find: Callable[[str], Path], folders: Folders
-) -> None:
-    """Labels are for readers of lists: a list that is not there takes nothing from a table."""
+def _labels(variable: Variable, find: Callable[[str], Path], folders: Folders) -> dict[str, str]:
+    """The labels of codes; a list that is not there takes nothing from a table."""
+    assert variable.codelist is not None
     try:
-        file = find(codelist)
+        file = find(variable.codelist)
     except TacitError:
         folders.tell(
-            f"the labels of {variable.name} ({codelist}) are not there; its codes are "
+            f"the labels of {variable.name} ({variable.codelist}) are not there; its codes are "
             "published without"
         )
-        return
-    read_codelist(file)
+        return {}
+    return read_codelist(file)
 
 
 def missing_codes(variable: Variable, hierarchy: Hierarchy, width: int | None = None) -> list[str]:

@@ -337,7 +337,12 @@ def _is_same(one: Hierarchy, other: Hierarchy) -> bool:
 
 
 def _written_out(hierarchy: Hierarchy) -> dict[str, Any]:
-    return {"total": hierarchy.total.strip(), "codes": _nested(hierarchy, 0)}
+    labels = {code.strip(): label for code, label in hierarchy.labels.items()}
+    return {
+        "total": hierarchy.total.strip(),
+        "codes": _nested(hierarchy, 0),
+        **({"labels": labels} if labels else {}),
+    }
 
 
 def _refuse_alike(name: str, hierarchy: Hierarchy) -> None:

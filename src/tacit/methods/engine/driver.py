@@ -32,6 +32,9 @@ from tacit.outcome import Outcome, Report, Solution, Status, StopReason
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 from tacit.reductions.equal_cells import EqualCells
 
+_MOST_REASONS = 5
+"""How many reasons are told why a table cannot be protected."""
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -292,7 +295,7 @@ def _searched(
         if search is not None:
             search.stop(StopReason.USER)
     if reasons:
-        return search, infeasible(method, options, reasons, clock.seconds)
+        return search, infeasible(method, options, _first_few(reasons), clock.seconds)
     if search is None:
         return None, Outcome(
             status=Status.INTERRUPTED,
@@ -306,7 +309,7 @@ def _searched(
     ended_by = search.why_stopped()
     result = search.conclude()
     if search.reasons:
-        return search, infeasible(method, options, search.reasons, clock.seconds)
+        return search, infeasible(method, options, _first_few(search.reasons), clock.seconds)
     return search, _outcome(search, result, search.stop_reason or ended_by, options)
 
 
@@ -342,6 +345,12 @@ def _outcome(
         exposed=tuple(search.given_cells(exposed)),
         left_out=() if result is None else result.left_out,
     )
+
+
+def _first_few(reasons: Sequence[str]) -> list[str]:
+    """Reasons enough to understand; in a large table there may be thousands."""
+    more = len(reasons) - _MOST_REASONS
+    return [*reasons[:_MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
 
 
 def infeasible(
