@@ -63,6 +63,49 @@ def test_files_of_all_kinds(table: Table, tmp_path: Path, suffix: str) -> None:
     assert weights(table, previous) == [12, 1.5, 2, 5]
 
 
+CUBE = np.array([[3.0, 8.0, 4.0], [6.0, 5.0, 9.0], [7.0, 2.0, 5.0]])
+
+
+def small_cube(change: float = 0.0) -> Table:
+    """Two dimensions, with some sensitive cells."""
+    hierarchies = {"r": Hierarchy.flat(["N", "S", "W"]), "s": Hierarchy.flat(["x", "y", "z"])}
+    table = Table.from_cube(CUBE + change, hierarchies)
+    return table.apply(tacit.Manual(["r=N, s=x: sensitive"]))
+
+
+@pytest.mark.parametrize("form", ["list.csv", "pivot.xlsx", "list.xlsx", "1.csv", "3.txt"])
+def test_what_was_published_in_other_forms(tmp_path: Path, form: str) -> None:
+    """Tables with codes across the columns and the files of tau-ARGUS say the same as lists."""
+    release = tacit.protect(small_cube(), time_limit=20)
+    hidden = release.published.is_hidden
+    path = tmp_path / form
+    if form == "list.csv":
+        release.published.to_csv(path)
+    elif form.endswith(".xlsx"):
+        release.published.to_excel(path, layout="pivot" if form == "pivot.xlsx" else "list")
+    else:
+        tacit.write_argus(release, path, int(form[0]), "AS+" if form == "3.txt" else "")
+    now = small_cube(1.0)
+    found = now.apply(Previous(path, keep=0.5)).problem().weight / now.problem().weight
+    assert found.tolist() == np.where(hidden & ~now.is_sensitive, 0.5, 1.0).tolist()
+
+
+def test_linked_tables_in_one_workbook(tmp_path: Path) -> None:
+    """A sheet for each table, as tacit writes them."""
+    regions, sizes = Hierarchy.flat(["N", "S"]), Hierarchy.flat(["1", "2", "3"])
+    kinds = Hierarchy.flat(["a", "b"])
+    one = Table.from_cube([[3.0, 4.0, 9.0], [5.0, 6.0, 8.0]], {"region": regions, "size": sizes})
+    two = Table.from_cube([[9.0, 7.0], [8.0, 11.0]], {"region": regions, "kind": kinds})
+    linked = one.named("by size").link(two.named("by kind"))
+    judged = linked.apply(tacit.Manual(["region=N, size=1: sensitive"]))
+    release = tacit.protect(judged, time_limit=20)
+    release.published.to_excel(tmp_path / "last.xlsx")
+    previous = Previous(tmp_path / "last.xlsx", keep=0.5, unchanged="none")
+    found = judged.apply(previous).problem().weight / judged.problem().weight
+    expected = np.where(release.published.is_hidden & ~judged.is_sensitive, 0.5, 1.0)
+    assert found.tolist() == expected.tolist()
+
+
 def test_results_of_tacit_with_cell_numbers(table: Table, tmp_path: Path) -> None:
     """JSON of `tacit protect` names cells by number, which counts for a table of the same cells."""
     path = tmp_path / "last.json"

@@ -15,8 +15,17 @@ from tacit.errors import HierarchyError, InputError, TableError, first_few, name
 from tacit.hierarchy import code_text
 from tacit.io.cells import ColumnFile, read_column_file
 from tacit.io.files import parsed_json, read_content
-from tacit.io.published_cells import PUBLISHED, STATUS_COLUMNS, WITHHELD, WITHHELD_SDMX
+from tacit.io.foreign_tables import ForeignTable, read_foreign_table
+from tacit.io.published_cells import (
+    PUBLISHED,
+    STATUS_COLUMNS,
+    WITHHELD,
+    WITHHELD_SDMX,
+    status_word,
+    vocabulary,
+)
 from tacit.io.solutions import read_solution
+from tacit.microdata.workbooks import is_workbook, sheet_title, sheets_of
 from tacit.outcome import Intervals, Suppression
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats
 from tacit.table import CellStatus, Table
@@ -163,8 +172,11 @@ class _Last:
             path = Path(given)
             if path.suffix.lower() == ".json":
                 return cls._of_json(path, table, value, variable)
-            read = read_column_file(path, needed=[*table.totals])
-            return _Rows(_chosen(read, variable), table, value).last()
+            parts = [
+                _Rows(_chosen(read, variable), table, value).last()
+                for read in _read_file(path, table, value, variable)
+            ]
+            return cls._joined(parts) if len(parts) > 1 else parts[0]
         given = getattr(given, "published", given)
         if hasattr(given, "columns") and hasattr(given, "is_hidden"):
             given = given.to_frame("dict")
@@ -203,6 +215,79 @@ class _Last:
 
 _FRAME = Path("previous")
 """What a data frame is called in messages."""
+
+
+def _read_file(path: Path, table: Table, value: str, variable: str) -> list[ColumnFile]:
+    """The rows of a file with names of columns, or of one that others made, by the codes in it."""
+    fault: InputError | None = None
+    try:
+        read = read_column_file(path, needed=[*table.totals])
+        if any(name in read.columns for name in table.totals):
+            return [read]
+    except InputError as error:
+        fault = error
+    if not path.is_file():
+        raise fault or InputError("the file cannot be read: no such file", path=path)
+    found = _read_foreign(path, table, value, variable)
+    if found:
+        return found
+    if fault is not None:
+        raise fault
+    # The message about a column that is missing is that of rows.
+    return [read]
+
+
+def _read_foreign(path: Path, table: Table, value: str, variable: str) -> list[ColumnFile]:
+    """The rows of tables with other names of columns or none, or with codes across the columns.
+
+    Of linked tables a workbook has a sheet for each, by its name; another file is one of them.
+    """
+    sheets: dict[str, str] = {}
+    if is_workbook(path) and len(table.grids) > 1:
+        sheets = {sheet.casefold(): sheet for sheet in sheets_of(path)}
+    found: list[tuple[int, ColumnFile]] = []
+    for grid in table.grids:
+        sheet = sheets.get(sheet_title(grid.name or grid.title).casefold())
+        if sheets and sheet is None:
+            continue
+        codes = {name: table.codes(name)[grid.numbers] for name in grid.dimensions}
+        try:
+            read = read_foreign_table(path, codes, grid.dimensions, sheet)
+        except InputError:
+            continue
+        cells = set(zip(*(column.tolist() for column in codes.values()), strict=True))
+        rows = set(zip(*(read.columns[name] for name in codes), strict=True))
+        columns = _usual_names(read, [*codes], value)
+        if variable:
+            columns[VARIABLE] = [variable] * len(columns[next(iter(codes))])
+        lines = None if read.lines is None else list(read.lines)
+        found.append((len(cells & rows), ColumnFile(path, columns, lines)))
+    if sheets:
+        return [read for _, read in found]
+    best = max(found, key=lambda pair: pair[0], default=None)
+    return [best[1]] if best is not None and best[0] else []
+
+
+def _usual_names(read: ForeignTable, dimensions: Sequence[str], value: str) -> dict[str, list[Any]]:
+    """Columns with values and statuses under the names that they usually have."""
+    columns = dict(read.columns)
+    others = [name for name in columns if name not in dimensions]
+    known = (value, "value", "cell_value", *STATUS_COLUMNS)
+    if any(name in known for name in others):
+        return columns
+    for name in reversed(others):
+        words = vocabulary(columns[name])
+        if words is not None and len(others) > 1:
+            # The numbers and letters of tau-ARGUS, in words.
+            columns["status"] = [
+                "suppressed" if words[status_word(entry)] else "published"
+                for entry in columns.pop(name)
+            ]
+            others.remove(name)
+            break
+    if others:
+        columns["value"] = columns.pop(others[0])
+    return columns
 
 
 def _chosen(read: ColumnFile, variable: str) -> ColumnFile:

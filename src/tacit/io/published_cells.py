@@ -172,7 +172,7 @@ class _PublishedCells:
         flags = self._named(*_FLAGS)
         if flags is not None or self._table.is_named:
             return [] if flags is None else [flags]
-        known = [name for name in self._names if _vocabulary(self._columns[name]) is not None]
+        known = [name for name in self._names if vocabulary(self._columns[name]) is not None]
         return known[-1:]
 
     def _find_value(self, value: str) -> str | None:
@@ -297,7 +297,7 @@ class _PublishedCells:
         """Cells that have no exact value, by their status."""
         hidden = np.zeros(len(self._row), bool)
         for name in names:
-            entries = [_word(entry) for entry in self._entries(name)]
+            entries = [status_word(entry) for entry in self._entries(name)]
             known = self._known_words(name, entries)
             for cell, word in enumerate(entries):
                 if word not in known:
@@ -322,7 +322,7 @@ class _PublishedCells:
             return {**usual, **dict.fromkeys(WITHHELD_SDMX, True)}
         if all(word in usual for word in entries):
             return usual
-        return _vocabulary(entries) or usual
+        return vocabulary(entries) or usual
 
     def _states(self) -> tuple[Booleans, Floats | None]:
         """Which cells have no exact value, and the values of the others, if there are any."""
@@ -386,15 +386,16 @@ class _PublishedCells:
         return lower, upper
 
 
-def _word(entry: Any) -> str:
+def status_word(entry: Any) -> str:
+    """An entry as it may say what happened to a cell."""
     if isinstance(entry, float) and entry.is_integer():
         entry = int(entry)
     return "" if entry is None else str(entry).strip().lower()
 
 
-def _vocabulary(entries: Sequence[Any]) -> Mapping[str, bool] | None:
+def vocabulary(entries: Sequence[Any]) -> Mapping[str, bool] | None:
     """The words of tau-ARGUS that a column is written in, if it is."""
-    words = {_word(entry) for entry in entries}
+    words = {status_word(entry) for entry in entries}
     if not words - {""}:
         return None
     for known in (_ARGUS, _LETTERS):
