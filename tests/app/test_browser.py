@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -67,6 +68,7 @@ class Site:
         folder: The folder it was started for.
         page: The tab.
         faults: What went wrong in any tab without being told to users.
+        asked: The addresses that any tab has asked for.
     """
 
     def __init__(self, folder: Path, browser: Browser, dark: bool = False):
@@ -80,6 +82,7 @@ class Site:
         address = self._server.stdout.readline().strip()
         self.place = address.partition("/enter")[0]
         self.faults: list[str] = []
+        self.asked: list[str] = []
         self._context = browser.new_context(
             viewport=WINDOW,  # type: ignore[arg-type]
             color_scheme="dark" if dark else "light",
@@ -111,6 +114,7 @@ class Site:
                 else self.faults.append(asked.url)
             ),
         )
+        page.on("request", lambda asked: self.asked.append(asked.url))
         return page
 
     def go(self, screen: str, page: Page | None = None) -> None:
@@ -158,6 +162,12 @@ class Site:
         if os.environ.get("TACIT_PICTURES"):
             PICTURES.mkdir(exist_ok=True)
             self.page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
+
+    def kept(self) -> object:
+        """What the browser has kept of the page for scripts."""
+        return self.page.evaluate(
+            "[{...localStorage}, {...sessionStorage}, document.cookie, history.state]"
+        )
 
     def close(self) -> None:
         """Close the tabs and end the application as Ctrl-C does."""
@@ -222,6 +232,11 @@ def test_from_a_file_to_a_published_table(site: Site, shared: Path) -> None:
     written = site.folder / "firms-published.csv"
     assert written.read_bytes() == made
     written.unlink()
+    assert site.kept() == [{}, {}, "", None]
+    # Addresses say what is looked at by numbers and names of dimensions, never by figures.
+    asked = {key for url in site.asked for key, _ in parse_qsl(urlsplit(url).query)}
+    place = {"top", "left", "height", "width"}
+    assert asked <= {"token", "cell", "what", "rows", "columns", "only", *place}
     # In a process of its own: the browser is a child of this one.
     command = [sys.executable, "-m", "tacit", "protect", str(site.folder / "firms.toml")]
     subprocess.run([*command, "--quiet"], check=True, stdout=subprocess.DEVNULL)

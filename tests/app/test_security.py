@@ -246,6 +246,10 @@ def test_a_job_that_reads_or_writes_elsewhere_is_refused(tmp_path: Path) -> None
         assert 'class="note wrong"' in page, data
         assert "Food" not in app.get("table-trees")
         assert app.desk.workspace.state.draft["data"]
+        app.open("job.toml", f'{head}{data}\n[[tables]]\ndimensions = ["industry"]\n')
+        assert 'class="note wrong"' in app.get("data"), data
+        app.post("protect-start")
+        assert app.desk.runs.latest is None
     (folder / "in.csv").write_text(FIRMS)
     app.open("job.toml", f'{head}"in.csv"\n[outputs]\npublished = "../written.csv"\n')
     app.post("protect-start")
@@ -299,6 +303,43 @@ def test_uploads_are_bounded(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.csv"))
     form = app.client.post("rules", data={"add": "x" * 5_000_000})
     assert form.status_code == 413
+
+
+def test_a_workbook_cannot_end_the_application(app: App) -> None:
+    """A small workbook that would fill the memory is told, and everything else goes on."""
+    import xlsxwriter
+
+    with xlsxwriter.Workbook(str(app.folder / "far.xlsx")) as book:
+        book.add_worksheet("Data").write(1_048_575, 16_383, 1)
+    assert "reaches to row 1048576" in app.post("open", name="far.xlsx")
+    content = (app.folder / "far.xlsx").read_bytes()
+    answer = app.client.post("upload", files={"file": ("far.xlsx", content)})
+    assert "reaches to row 1048576" in answer.text
+
+
+QUERY = "SELECT * FROM read_csv('{}')"
+
+
+@pytest.mark.parametrize(
+    "data", [f'database = "d.duckdb"\nquery = "{QUERY}"', 'microdata = "*.csv"']
+)
+def test_neither_queries_nor_patterns_lead_out(tmp_path: Path, data: str) -> None:
+    """The query of a job, and what a pattern of names finds, stay within the folder."""
+    import duckdb
+
+    outside = tmp_path / "outside.csv"
+    outside.write_text(FIRMS.replace("Food", "outsidecode"))
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    (folder / "link.csv").symlink_to(outside)
+    duckdb.connect(str(folder / "d.duckdb")).close()
+    app = App(folder)
+    app.open(
+        "job.toml", f'[dimensions.industry]\n[data]\nvalue = "turnover"\n{data.format(outside)}\n'
+    )
+    for path in ("data", "data-read", "table-trees", "rules-effect"):
+        assert "outsidecode" not in app.get(path), path
+    assert 'class="note wrong"' in app.get("table-trees")
 
 
 def test_only_the_owner_can_read_what_is_kept(firms: App) -> None:

@@ -21,6 +21,7 @@ from tacit.errors import InputError
 from tacit.io.files import replacing
 from tacit.jobs import Job
 from tacit.jobs.job import JOB_SUFFIX, Microdata, job_from_mapping
+from tacit.jobs.tables import LinkedTables
 from tacit.jobs.toml import job_text
 from tacit.microdata.file_names import is_remote
 
@@ -268,8 +269,9 @@ class Workspace:
 
     def checked(self, job: Job) -> Job:
         """A job that reads and writes files of the folder alone."""
-        if isinstance(job.data, Microdata):
-            source = job.data.source
+        linked = isinstance(job.data, LinkedTables)
+        for data in [each.data for each in job.data.tables] if linked else [job.data]:  # type: ignore[union-attr]
+            source = data.source if isinstance(data, Microdata) else []
             for name in source if isinstance(source, list) else source[:1]:
                 if is_remote(name):
                     raise InputError("data elsewhere cannot be read here; copy them to the folder")

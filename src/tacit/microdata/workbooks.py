@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tacit.errors import InputError, first_few, name_columns
+from tacit.microdata.workbook_size import refuse_oversized
 
+_ARCHIVES = (".xlsx", ".xlsm")
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _MOST_EXACT = 2.0**53
 _FORBIDDEN = re.compile(r"[\[\]:*?/\\']")
@@ -139,6 +141,8 @@ def _book(path: Path) -> Any:
     require_calamine()
     import python_calamine as calamine
 
+    if path.is_file() and path.suffix.lower() in _ARCHIVES:
+        refuse_oversized(path)
     try:
         return calamine.CalamineWorkbook.from_path(str(path))
     except FileNotFoundError:

@@ -2,7 +2,7 @@
 
 // The grid: the container scrolls over the size of the whole table, and the server is asked for
 // the part that is in sight. Nothing is kept in the browser.
-const ROW = 28, COLUMN = 110, HEAD = 180, WAIT = 40;
+const ROW = 28, COLUMN = 110, WAIT = 40;
 
 function setUpGrid() {
   const grid = document.getElementById("grid");
@@ -11,7 +11,9 @@ function setUpGrid() {
   const size = grid.querySelector(".grid-size"), shown = grid.querySelector(".grid-window");
   const rows = Number(grid.dataset.rows), columns = Number(grid.dataset.columns);
   size.style.height = `${(rows + 1) * ROW}px`;
-  size.style.width = `${HEAD + columns * COLUMN}px`;
+  // As wide as the styles make it.
+  const head = matchMedia("(max-width: 56rem)").matches ? 110 : 180;
+  size.style.width = `${head + columns * COLUMN}px`;
   const view = new URLSearchParams(new FormData(document.getElementById("view")));
   let asked = 0, answered = 0, timer = null, wanted = null;
 
@@ -20,7 +22,7 @@ function setUpGrid() {
     top: Math.min(Math.ceil(grid.scrollTop / ROW - 0.05), Math.max(0, rows - 1)),
     left: Math.min(Math.ceil(grid.scrollLeft / COLUMN - 0.05), Math.max(0, columns - 1)),
     height: Math.max(1, Math.floor(grid.clientHeight / ROW) - 1),
-    width: Math.max(1, Math.floor((grid.clientWidth - HEAD) / COLUMN) + 1),
+    width: Math.max(1, Math.floor((grid.clientWidth - head) / COLUMN) + 1),
   });
 
   async function fetchWindow() {
@@ -130,6 +132,12 @@ function say() {
   if (said.textContent !== words) said.textContent = words;
 }
 
-function setUp() { setUpGrid(); setUpDrop(); say(); }
+function setUp() {
+  setUpGrid();
+  setUpDrop();
+  say();
+  // htmx notes the address of the page there, history or not.
+  sessionStorage.clear();
+}
 document.addEventListener("DOMContentLoaded", setUp);
 document.addEventListener("htmx:afterSwap", setUp);
