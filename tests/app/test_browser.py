@@ -139,12 +139,10 @@ class Site:
 
     def saved(self, act: Callable[[], object]) -> None:
         """Do something that is saved at once, and wait for the page as it was saved."""
-        version = self.page.locator("#main input[name=version]").first
-        before = version.input_value()
+        first = "document.querySelector('#main input[name=version]')"
+        before = self.page.evaluate(f"{first}.value")
         act()
-        self.page.locator(f'#main input[name=version]:not([value="{before}"])').first.wait_for(
-            state="attached"
-        )
+        self.page.wait_for_function(f"before => {first} && {first}.value !== before", arg=before)
 
     def done(self) -> None:
         """Wait until the table is protected."""

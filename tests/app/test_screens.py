@@ -40,6 +40,21 @@ def test_columns_get_roles_by_one_click(app: App) -> None:
     assert app.desk.workspace.state.draft == draft
 
 
+def test_what_columns_seem_to_be(app: App) -> None:
+    """Of nested columns the finest is a code, and what has many different numbers is the value."""
+    rows = [
+        f"{'AB'[i % 2]},{'AB'[i % 2]}{i % 4},{2000 + i % 3},XX{i % 7},{i * 1.5},{i}\n"
+        for i in range(90)
+    ]
+    app.open("x.csv", "section,division,year,region,turnover,group\n" + "".join(rows))
+    draft = app.desk.workspace.state.draft
+    assert draft["data"] == {"microdata": "x.csv", "value": "turnover", "holding": "group"}
+    assert list(draft["dimensions"]) == ["division", "region"]
+    many = "".join(f"a{i % 50},b{i % 40},c{i % 30},{i}\n" for i in range(200))
+    app.open("y.csv", "one,two,three,value\n" + many)
+    assert list(app.desk.workspace.state.draft["dimensions"]) == ["one", "two"]
+
+
 def test_a_finished_table_is_recognised(app: App) -> None:
     """A file with one row per cell is offered as a table."""
     app.open("cells.csv", HARD)

@@ -24,6 +24,9 @@ EXAMPLES = 4
 MOST_CODES = 0.5
 """A column of texts with more different ones than this share of rows is hardly a code."""
 
+MOST_CELLS = 10_000
+"""Of the combinations of codes in the first rows; whoever wants a larger table says so."""
+
 MICRODATA_ROLES = ("none", "code", "value", "contributor", "holding", "weight", "shadow", "request")
 TABLE_ROLES = (
     "none",
@@ -89,12 +92,14 @@ class Look:
     Attributes:
         columns: Its columns.
         rows: How many rows were looked at.
+        coarser: Columns that follow from a finer one, as NUTS1 does from NUTS2.
         format: How the file is written; None where that is beyond question.
         layout_roles: What a layout says about columns.
     """
 
     columns: tuple[Column, ...]
     rows: int
+    coarser: frozenset[str] = frozenset()
     format: FileFormat | None = None
     layout_roles: Mapping[str, str] = field(default_factory=dict)
 
@@ -139,7 +144,7 @@ def look_at(
             names, rows = _first_rows(query)
         except duckdb.Error:
             raise InputError("this is not a Parquet file, or it is damaged", path=path) from None
-        return Look(_columns(names, rows, [PLAIN]), len(rows))
+        return Look(_columns(names, rows, [PLAIN]), len(rows), _coarser(names, rows))
     found = sniff(path, examples=ROWS_LOOKED_AT, **(written or {}))
     if not any(found.header):
         raise InputError("the first line is empty; it must name the columns", path=path)
@@ -151,7 +156,8 @@ def look_at(
     if found.kind == "excel":
         formats.append(PLAIN)
     rows = [[*row] for row in found.examples if any(row)]
-    return Look(_columns(found.header, rows, formats), len(rows), found)
+    columns = _columns(found.header, rows, formats)
+    return Look(columns, len(rows), _coarser(found.header, rows), found)
 
 
 def _fixed_width(path: Path, layout: Path) -> Look:
@@ -198,6 +204,24 @@ def _columns(
     return tuple(found)
 
 
+def _coarser(names: Sequence[str], rows: Sequence[Sequence[str]]) -> frozenset[str]:
+    """Columns that follow from a finer one: of levels of a hierarchy the finest is enough."""
+    columns = {
+        name: [row[place] for row in rows]
+        for place, name in enumerate(names)
+        if all(place < len(row) for row in rows)
+    }
+    different = {name: len({*entries}) for name, entries in columns.items()}
+    return frozenset(
+        name
+        for name, entries in columns.items()
+        for finer, others in columns.items()
+        # Where nearly every row is different, everything follows from it.
+        if 1 < different[name] < different[finer] <= MOST_CODES * len(rows)
+        and len({*zip(others, entries, strict=True)}) == different[finer]
+    )
+
+
 def _kind(entries: list[str], formats: Sequence[NumberFormat]) -> str:
     if not entries:
         return "empty"
@@ -213,8 +237,22 @@ def _kind(entries: list[str], formats: Sequence[NumberFormat]) -> str:
     return "whole" if all(each == int(each) for each in numbers) else "number"
 
 
+def _value(look: Look) -> str | None:
+    """The column that is likely to be added up: of those with numbers one with many of them."""
+    words = [word for words in _WORDS.values() for word in words]
+    numbers = [
+        column
+        for column in look.columns
+        if column.kind in ("number", "whole")
+        and not any(word in column.name.lower().split("_") for word in words)
+    ]
+    many = [column for column in numbers if column.different > MOST_CODES * look.rows]
+    return next((column.name for column in many or numbers), None)
+
+
 def _microdata_roles(look: Look) -> dict[str, str]:
     roles: dict[str, str] = {}
+    value, cells = _value(look), 1
     for column in look.columns:
         named = [
             role
@@ -223,13 +261,13 @@ def _microdata_roles(look: Look) -> dict[str, str]:
         ]
         if named and named[0] not in roles.values():
             roles[column.name] = named[0]
-        elif column.kind == "text":
+        elif column.kind == "text" and column.name not in look.coarser:
             few = column.different <= max(20, MOST_CODES * look.rows)
+            few &= cells * (column.different + 1) <= MOST_CELLS
             roles[column.name] = "code" if few else "none"
-        elif column.kind in ("number", "whole") and "value" not in roles.values():
-            roles[column.name] = "value"
+            cells *= column.different + 1 if few else 1
         else:
-            roles[column.name] = "none"
+            roles[column.name] = "value" if column.name == value else "none"
     return roles
 
 

@@ -12,8 +12,8 @@ function setUpGrid() {
   const rows = Number(grid.dataset.rows), columns = Number(grid.dataset.columns);
   size.style.height = `${(rows + 1) * ROW}px`;
   // As wide as the styles make it.
-  const head = matchMedia("(max-width: 56rem)").matches ? 110 : 180;
-  size.style.width = `${head + columns * COLUMN}px`;
+  const head = () => (matchMedia("(max-width: 56rem)").matches ? 110 : 180);
+  size.style.width = `${head() + columns * COLUMN}px`;
   const view = new URLSearchParams(new FormData(document.getElementById("view")));
   let asked = 0, answered = 0, timer = null, wanted = null;
 
@@ -22,7 +22,7 @@ function setUpGrid() {
     top: Math.min(Math.ceil(grid.scrollTop / ROW - 0.05), Math.max(0, rows - 1)),
     left: Math.min(Math.ceil(grid.scrollLeft / COLUMN - 0.05), Math.max(0, columns - 1)),
     height: Math.max(1, Math.floor(grid.clientHeight / ROW) - 1),
-    width: Math.max(1, Math.floor((grid.clientWidth - head) / COLUMN) + 1),
+    width: Math.max(1, Math.floor((grid.clientWidth - head()) / COLUMN) + 1),
   });
 
   async function fetchWindow() {
