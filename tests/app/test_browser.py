@@ -28,6 +28,9 @@ WINDOW = {"width": 1200, "height": 800}
 PHONE = {"width": 390, "height": 844}
 PATIENCE = 120_000
 """Milliseconds to wait for something on a busy machine."""
+HARMLESS = "status of 400|^htmx:(afterRequest|sendError|sendAbort)"
+"""What the browser says of a page with a fault, which users see, and of requests that end because
+a page is left; when the application is gone, users are told, too."""
 SIDE = 316
 """Codes of each dimension of the large table, which has 100,489 cells with its totals."""
 HARD = "industry,region,size,value,count\n" + "".join(
@@ -96,12 +99,11 @@ class Site:
     def tab(self) -> Page:
         """Another tab of the same browser."""
         page = self._context.new_page()
-        # The browser itself says so when a page answers with 400: that is told to users.
         page.on(
             "console",
             lambda told: (
                 self.faults.append(told.text)
-                if told.type == "error" and "status of 400" not in told.text
+                if told.type == "error" and not re.search(HARMLESS, told.text)
                 else None
             ),
         )
@@ -170,6 +172,10 @@ class Site:
     def close(self) -> None:
         """Close the tabs and end the application as Ctrl-C does."""
         self._context.close()
+        self.end()
+
+    def end(self) -> None:
+        """End the application, once."""
         self._server.terminate()
         with self._server:
             self._server.wait(30)
@@ -391,6 +397,13 @@ def test_what_is_typed_meanwhile_stays(site: Site) -> None:
     assert page.locator("#time_limit").input_value() == "75"
     page.locator("details.more summary").first.click()
     assert page.locator("#gap").input_value() == "0.5"
+    # When the application has ended, the page says so.
+    site.end()
+    page.locator("#gap").fill("0.6")
+    page.locator("#gap").press("Tab")
+    site.told("The application does not answer")
+    assert site.faults == ["Failed to load resource: net::ERR_CONNECTION_REFUSED"]
+    site.faults.clear()
 
 
 def test_two_tabs_notice_each_other(site: Site) -> None:

@@ -29,7 +29,8 @@ function setUpGrid() {
     timer = null;
     const number = ++asked, query = new URLSearchParams(view);
     for (const [key, each] of Object.entries(place())) query.set(key, each);
-    const answer = await fetch(`look-window?${query}`, { headers: { "HX-Request": "true" } });
+    const answer = await fetch(`look-window?${query}`, { headers: { "HX-Request": "true" } }).catch(() => null);
+    if (answer === null) { tellGone(); return; }
     // Answers may overtake each other: an older one is not shown.
     if (!answer.ok || number < answered) return;
     answered = number;
@@ -124,6 +125,23 @@ document.addEventListener("htmx:afterSwap", () => {
   }
   typed = null;
 });
+
+// Requests end unanswered when the page is left, and when the application is gone: the latter is told.
+let leaving = false;
+window.addEventListener("beforeunload", () => { leaving = true; });
+window.addEventListener("pageshow", () => { leaving = false; });
+function tellGone() {
+  const notices = document.getElementById("notices");
+  if (leaving || notices.querySelector(".gone")) return;
+  const note = document.createElement("div"), words = document.createElement("p");
+  note.className = "note wrong gone";
+  note.setAttribute("role", "alert");
+  words.textContent = document.body.dataset.gone;
+  note.append(words);
+  notices.append(note);
+  notices.scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("htmx:sendError", tellGone);
 
 // What goes on changes every second; screen readers are told when it becomes something else.
 function say() {
