@@ -239,8 +239,8 @@ def test_from_a_file_to_a_published_table(site: Site, shared: Path) -> None:
     assert site.kept() == [{}, {}, "", None]
     # Addresses say what is looked at by numbers and names of dimensions, never by figures.
     asked = {key for url in site.asked for key, _ in parse_qsl(urlsplit(url).query)}
-    place = {"top", "left", "height", "width"}
-    assert asked <= {"token", "cell", "what", "rows", "columns", "only", *place}
+    where = {"top", "left", "height", "width"}
+    assert asked <= {"token", "cell", "what", "rows", "columns", "only", *where}
     # In a process of its own: the browser is a child of this one.
     command = [sys.executable, "-m", "tacit", "protect", str(site.folder / "firms.toml")]
     subprocess.run([*command, "--quiet"], check=True, stdout=subprocess.DEVNULL)
