@@ -73,6 +73,21 @@ def test_what_tau_argus_published(
     assert f"safe: {told}" in capsys.readouterr().out
 
 
+@pytest.mark.shared
+def test_linked_tables_that_tau_argus_published(
+    shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its two tables of enterprises are attacked together; each file finds its table by codes."""
+    folder = shared / "tables" / "argus"
+    tables = "".join(f'[[tables]]\ndimensions = ["act", "{n}"]\n' for n in ("product", "region"))
+    job = ENTERPRISE.replace("[[rules]]", f"[dimensions.product]\n\n{tables}\n[[rules]]")
+    (tmp_path / "job.toml").write_text(job.format(folder=folder) + "holding = true\n")
+    files = [str(folder / "enterprise" / "expected" / f"test_2{n}.txt") for n in "ba"]
+    arguments = ["audit", str(tmp_path / "job.toml"), *files, "--levels-only", "--quiet"]
+    assert main([*arguments, "--attackers", "external"]) == 0
+    assert "safe: 613 sensitive cells, 809 of 2060 cells" in capsys.readouterr().out
+
+
 def test_a_pattern_that_is_not_enough(
     shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
