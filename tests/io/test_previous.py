@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit import Hierarchy, InputError, NoReleaseError, Previous, TableError
+from tacit.release import Published
 from tacit.table import Table
 
 REGIONS = {"region": None}
@@ -104,6 +106,25 @@ def test_linked_tables_in_one_workbook(tmp_path: Path) -> None:
     found = judged.apply(previous).problem().weight / judged.problem().weight
     expected = np.where(release.published.is_hidden & ~judged.is_sensitive, 0.5, 1.0)
     assert found.tolist() == expected.tolist()
+
+
+def test_several_variables_in_one_workbook(tmp_path: Path) -> None:
+    """Each variable is compared with its own sheet; a table of one of them tells nothing."""
+    regions = {"region": Hierarchy.flat(["N", "S", "W"])}
+    values = {"sold": [9.0, 7.0, 8.0], "home": [6.0, 4.0, 5.0], "abroad": [3.0, 3.0, 3.0]}
+    tables = {name: Table.from_cube(own, regions).named(name) for name, own in values.items()}
+    table = Table.of_variables(tables)
+    hidden = np.isin(table.labels, ["home: region=N", "home: region=S", "abroad: region=W"])
+    outcome = tacit.suppress(table.problem(), time_limit=5)
+    outcome = replace(outcome, solution=tacit.Suppression(hidden))
+    Published.of(table, outcome).to_excel(tmp_path / "last.xlsx")
+    previous = Previous(tmp_path / "last.xlsx", keep=0.5, unchanged="none")
+    found = table.apply(previous).problem().weight / table.problem().weight
+    assert hidden.sum() == 3
+    assert found.tolist() == np.where(hidden, 0.5, 1.0).tolist()
+    Published.of(table, outcome).of_table("home").to_excel(tmp_path / "home.xlsx")
+    with pytest.raises(InputError, match=r"home.xlsx: .* no sheet|no column"):
+        table.apply(Previous(tmp_path / "home.xlsx"))
 
 
 def test_results_of_tacit_with_cell_numbers(table: Table, tmp_path: Path) -> None:

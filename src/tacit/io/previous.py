@@ -240,11 +240,15 @@ def _read_file(path: Path, table: Table, value: str, variable: str) -> list[Colu
 def _read_foreign(path: Path, table: Table, value: str, variable: str) -> list[ColumnFile]:
     """The rows of tables with other names of columns or none, or with codes across the columns.
 
-    Of linked tables a workbook has a sheet for each, by its name; another file is one of them.
+    Of linked tables and several variables a workbook has a sheet for each, by its name; another
+    file is one of the tables.
     """
     sheets: dict[str, str] = {}
-    if is_workbook(path) and len(table.grids) > 1:
+    if is_workbook(path) and (len(table.grids) > 1 or variable):
         sheets = {sheet.casefold(): sheet for sheet in sheets_of(path)}
+    elif variable:
+        # Nothing would tell which variable the values are of.
+        return []
     found: list[tuple[int, ColumnFile]] = []
     for grid in table.grids:
         sheet = sheets.get(sheet_title(grid.name or grid.title).casefold())
