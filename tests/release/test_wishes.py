@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit import Hierarchy, NoReleaseError, Outcome
 from tacit.problem import Problem
+from tacit.release.wishes import impossible_wishes
 from tacit.table import CellStatus, Table
 from tests.methods.suppress.tables import BruteForce
 
@@ -39,6 +40,24 @@ def safest(problem: Problem, published: list[int]) -> bool:
     mask = np.zeros(problem.cell_count, bool)
     mask[published] = True
     return BruteForce(problem.replace(must_publish=mask)).is_safe(~mask)
+
+
+@settings(max_examples=25)
+@given(marked_tables())
+def test_what_relations_show_is_impossible(table: Table) -> None:
+    """Of large tables, cells that are alone in a relation are named: with them nothing is safe."""
+    problem = table.problem()
+    wished = np.flatnonzero(problem.must_publish)
+    number = {label: cell for cell, label in enumerate(table.labels)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tacit.release.wishes._LARGE", 0)
+        told = impossible_wishes(table, problem, [], 20.0)
+    if told:
+        assert not safest(problem, wished.tolist())
+    for reason in told:
+        named = reason.partition(" must be published")[0]
+        guilty = [number[label] for label in re.findall(r"\((.*?)\)", named)]
+        assert not safest(problem, guilty)
 
 
 @settings(max_examples=25)
@@ -94,8 +113,10 @@ def test_a_refusal_comes_before_the_search(method: str) -> None:
     )
 
 
-def test_many_refusals_are_counted() -> None:
-    """Five exposed cells are explained, the others counted."""
+@pytest.mark.parametrize(("large", "told"), [(3000, "and 3 more"), (20, "and at least 3 more")])
+def test_many_refusals_are_counted(monkeypatch: pytest.MonkeyPatch, large: int, told: str) -> None:
+    """Five exposed cells are explained, the others counted, as far as a large table shows them."""
+    monkeypatch.setattr("tacit.release.wishes._LARGE", large)
     codes = [f"i{number}" for number in range(8)]
     cells = {
         "r": [code for code in codes for _ in range(2)],
@@ -104,7 +125,7 @@ def test_many_refusals_are_counted() -> None:
     }
     table = Table.from_frame(cells, {"r": None, "c": None})
     marks = ["r leaves, c=x: sensitive", "r leaves, c=y: publish", "r leaves: publish"]
-    with pytest.raises(NoReleaseError, match="and at least 3 more sensitive cells"):
+    with pytest.raises(NoReleaseError, match=f"{told} sensitive cells"):
         tacit.protect(table.apply(tacit.Manual(marks)), time_limit=30)
 
 

@@ -26,7 +26,7 @@ _SHARE = 0.2
 _MOST = 5
 """How many exposed cells are explained."""
 _LARGE = 3000
-"""Tables of more cells are not attacked to see which wishes of a relation could be granted."""
+"""Tables of more cells are not attacked where relations alone show wishes to be impossible."""
 
 
 class _Until(Observer):
@@ -93,15 +93,10 @@ class _Wishes:
         return []
 
     def _reasons(self) -> list[str]:
-        alone = self._left_alone()
-        if alone:
-
-            def in_relation(cell: int) -> list[int]:
-                # Some of them may be too much already, which takes attacks to find out.
-                is_large = self._problem.cell_count > _LARGE
-                return alone[cell] if is_large else self._guilty(cell, alone[cell])
-
-            return self._listed([*alone], in_relation, "at least ")
+        if self._problem.cell_count > _LARGE:
+            alone = self._left_alone()
+            if alone:
+                return self._listed([*alone], alone.__getitem__, "at least ")
         # Readers are asked first: contributors take longer, and know no less.
         problems = [self._problem.with_insiders(None)]
         if self._problem.insiders is not None:
@@ -116,7 +111,7 @@ class _Wishes:
                 break
         if not exposed or self._clock.is_up:
             return []
-        return self._listed(sorted(exposed), lambda cell: self._guilty(cell, self._nearby(cell)))
+        return self._listed(sorted(exposed), self._guilty)
 
     def _listed(
         self, cells: Sequence[int], guilty: Callable[[int], list[int]], least: str = ""
@@ -130,7 +125,8 @@ class _Wishes:
         """Sensitive cells that a relation tells, with the wishes in it; found without attacks.
 
         That is the case if a cell is the only one in a relation that may be hidden. Most wishes
-        that are too much are found here, in tables of any size at once.
+        that are too much are found here, at once however large the table is; fewer of those in
+        the relation may be too much already.
         """
         problem = self._problem
         needs = np.zeros(problem.cell_count, bool)
@@ -182,14 +178,14 @@ class _Wishes:
             f"{'one of the marks' if len(guilty) > 1 else 'the mark'}"
         )
 
-    def _guilty(self, cell: int, wished: list[int]) -> list[int]:
-        """Those of some wishes of which none can be left out without the cell being safe.
+    def _guilty(self, cell: int) -> list[int]:
+        """Wishes of which none can be left out without the cell being safe.
 
         Halves are tried first, so that few of many wishes are found in few steps. Where time runs
         out, there may be more than needed.
         """
         alone = self._alone(cell)
-        readers = self._exposed(alone, np.array(sorted(wished), np.int64))
+        readers = self._exposed(alone, self._wished)
         problem = alone if cell in readers else self._problem
 
         def is_exposed(granted: list[int]) -> bool:
@@ -205,7 +201,7 @@ class _Wishes:
             sooner = needed(fixed + later, bool(later), first.tolist())
             return sooner + later
 
-        return sorted(needed([], False, wished))
+        return sorted(needed([], False, self._nearby(cell)))
 
     def _alone(self, cell: int) -> Problem:
         """The problem in which only this cell is sensitive, and readers attack."""
