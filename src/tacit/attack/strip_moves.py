@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit.attack.joint_moves import JointAnswers
 from tacit.attack.network_parts import NetworkPart
-from tacit.attack.reach import Requests, repeated_ranges
+from tacit.attack.reach import Requests
 from tacit.attack.strips import Strips
 from tacit.clock import check_time
 from tacit.problem import Floats, Integers
@@ -32,22 +32,13 @@ def reach_in_strips(
     enough = requests.capacity(up, down)[asked] >= requests.targets[asked]
     asked = asked[np.isfinite(requests.targets[asked]) & enough]
     found = [JointAnswers.none()]
-    if not strips.moving or not len(asked):
-        return found[0]
-    # Each request with each of the strips that its cell is in, strip by strip.
-    arrays = strips.arrays
-    start = arrays.place_start[requests.cells[asked]]
-    length = arrays.place_start[requests.cells[asked] + 1] - start
-    strip = arrays.place_strip[repeated_ranges(start, length)]
-    order = np.argsort(strip, kind="stable")
-    request, strip = np.repeat(asked, length)[order], strip[order]
     is_open = np.ones(len(requests), bool)
     number = np.full(len(up), -1, np.int64)
-    for some in np.split(np.arange(len(strip)), np.flatnonzero(np.diff(strip)) + 1):
-        left = request[some][is_open[request[some]]]
+    for part, places in strips.moving_with(requests.cells[asked]):
+        left = asked[places][is_open[asked[places]]]
         if len(left):
             check_time()
-            answers = _in_strip(strips.moving[strip[some[0]]], up, down, requests, left, number)
+            answers = _in_strip(part, up, down, requests, left, number)
             is_open[answers.requests] = False
             found.append(answers)
     return JointAnswers.joined(found)

@@ -15,7 +15,7 @@ missing, that finds few. Every relation among the cells of a strip belongs to it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from scipy.sparse import csgraph
 
 from tacit.attack.network import Network, recognise
 from tacit.attack.network_parts import NetworkPart
+from tacit.attack.reach import repeated_ranges
 from tacit.attack.subtables import Subtables
 from tacit.problem import Booleans, Integers
 
@@ -51,6 +52,22 @@ class Strips:
     def arrays(self) -> StripArrays:
         """The networks in which cells may move, as kernels take them; there must be one."""
         return StripArrays.of(self.moving, self.cell_count)
+
+    def with_cells(self, cells: Integers) -> Iterator[tuple[NetworkPart, Integers]]:
+        """The strips that some of these cells are in, each with the places of these cells."""
+        if self.parts:
+            for strip, places in self._part_arrays.visits(cells):
+                yield self.parts[strip], places
+
+    def moving_with(self, cells: Integers) -> Iterator[tuple[NetworkPart, Integers]]:
+        """The same for strips in which these cells may move while the others stand still."""
+        if self.moving:
+            for strip, places in self.arrays.visits(cells):
+                yield self.moving[strip], places
+
+    @cached_property
+    def _part_arrays(self) -> StripArrays:
+        return StripArrays.of(self.parts, self.cell_count)
 
     @classmethod
     def of(cls, A: sparse.csr_array[Any, Any], known: Sequence[Integers] | None = None) -> Strips:
@@ -130,6 +147,19 @@ class StripArrays(NamedTuple):
             np.repeat(np.arange(len(parts)), arcs)[order],
             np.concatenate([np.arange(count) for count in arcs])[order],
         )
+
+    def visits(self, cells: Integers) -> Iterator[tuple[int, Integers]]:
+        """The networks that some of these cells are in, each with the places of these cells."""
+        start = self.place_start[cells]
+        length = self.place_start[cells + 1] - start
+        strip = self.place_strip[repeated_ranges(start, length)]
+        order = np.argsort(strip, kind="stable")
+        place, strip = np.repeat(np.arange(len(cells)), length)[order], strip[order]
+        if not len(strip):
+            return
+        begin = np.flatnonzero(np.diff(strip, prepend=-1))
+        for some in np.split(np.arange(len(strip)), begin[1:]):
+            yield int(strip[some[0]]), place[some]
 
 
 def _starts(counts: Sequence[int] | Integers) -> Integers:

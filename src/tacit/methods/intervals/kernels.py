@@ -25,6 +25,7 @@ def approach(
     most_steps: int,
 ) -> tuple[
     npt.NDArray[np.float64],
+    npt.NDArray[np.bool_],
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
     npt.NDArray[np.int64],
@@ -49,8 +50,9 @@ def approach(
         most_steps: Flows for each request at most.
 
     Returns:
-        How far each request had to walk; pointers, ways and requests of the cuts found on the
-        way; for each way the most that a request that had to walk sends through it.
+        How far each request had to walk; whether it was met there; pointers, ways and requests
+        of the cuts found on the way; for each way the most that a request that had to walk sends
+        through it.
     """
     first, _, tail, head = network
     limited, limit_start, limit_arcs, limit_up, limit_down = limits
@@ -60,6 +62,7 @@ def approach(
     space = work_space(nodes, arcs)
     level, _, _, _, touched, is_touched, flow = space
     walked = begin.copy()
+    is_met = np.zeros(len(cells), np.bool_)
     pointer = np.zeros(1024, np.int64)
     owner = np.zeros(1024, np.int64)
     ways = np.empty(4096, np.int64)
@@ -96,6 +99,7 @@ def approach(
                         sent[way] = abs(flow[arc])
                 flow[arc] = 0.0
             if met:
+                is_met[request] = True
                 break
             at_outer, at_inner = 0.0, 0.0
             for arc in range(arcs):
@@ -128,4 +132,4 @@ def approach(
             way = 2 * limit_arcs[entry]
             outer[way], outer[way + 1] = given_outer[way], given_outer[way + 1]
             inner[way], inner[way + 1] = given_inner[way], given_inner[way + 1]
-    return walked, pointer[: count + 1], ways[:used], owner[:count], sent
+    return walked, is_met, pointer[: count + 1], ways[:used], owner[:count], sent
