@@ -23,6 +23,7 @@ from tacit.attack.network_parts import NetworkPart
 from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
+from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.search import Search
 from tacit.methods.intervals.walks import Cuts, FlowWalk, LinearWalk, StripWalks, Walked, Way
@@ -30,7 +31,6 @@ from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import LinearSolution
 from tacit.tolerances import FAR_IN_FLOWS
 
-import collections; STATS=collections.Counter()
 _LARGEST_COST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
 _PATIENCE, _NO_END = 20, 2**31
@@ -102,6 +102,24 @@ class Master(Relaxation):
 
 
 @dataclass(frozen=True, eq=False)
+class Opened:
+    """A point that was opened for requests.
+
+    Attributes:
+        point: The point.
+        missed: For each attacker the requests that it still misses.
+    """
+
+    point: Floats
+    missed: list[Integers]
+
+    @property
+    def count(self) -> int:
+        """How many requests are missed."""
+        return sum(len(each) for each in self.missed)
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
     """What came up on the way inside.
 
@@ -109,16 +127,15 @@ class Found:
         rows: Cuts `rows point >= right`.
         right: Their right-hand sides.
         walked: The share of the way after which every request is met.
-        repaired: The point, opened where requests had to walk to be met; None if not asked.
-        missed: For each attacker the requests that the point misses and that `repaired` does not
-            care for.
+        plain: The point, opened for what requests in networks send.
+        quick: The same, opened also for what other requests send within closed strips.
     """
 
     rows: Rows
     right: Floats
     walked: float
-    repaired: Floats
-    missed: list[Integers]
+    plain: Opened
+    quick: Opened
 
 
 class Separation:
@@ -139,31 +156,38 @@ class Separation:
         """Cuts between a point and a point inside, or at the point if there is none."""
         model = self._model
         cuts = Cuts(model.size)
+        ways = [self._way(state, point, inside) for state in model.states]
         walked = 0.0
-        repaired = point.copy()
-        missed = []
-        for state, linear in zip(model.states, self._linear, strict=True):
-            targets = state.targets(point)
-            inner_targets = targets if inside is None else state.targets(inside)
-            far = FAR_IN_FLOWS * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
-            outer = np.minimum(model.capacity(state, point), far)
-            inner = outer
-            if inside is not None:
-                inner = np.minimum(model.capacity(state, inside), far)
-            way = Way(state, outer, inner, targets, inner_targets, inside is not None)
-            in_network = model.structure.in_network[state.cells]
-            share = np.zeros(len(targets))
-            flows, others = np.flatnonzero(in_network), np.flatnonzero(~in_network)
+        plain = Opened(point.copy(), [])
+        for way in ways:
+            flows = np.flatnonzero(model.structure.in_network[way.state.cells])
             if len(flows):
-                share[flows] = self._in_network(way, flows, cuts, repaired, point)
-            share[others], open_still = self._outside(way, others, linear, cuts, repaired, point)
-            missed.append(others[open_still])
+                share = self._in_network(way, flows, cuts, plain.point, point)
+                walked = max(walked, float(share.max()))
+        quick = Opened(plain.point.copy(), [])
+        for way, linear in zip(ways, self._linear, strict=True):
+            others = np.flatnonzero(~model.structure.in_network[way.state.cells])
+            share, is_missed = self._outside(way, others, linear, cuts, quick.point, point)
+            plain.missed.append(others[share > 0])
+            quick.missed.append(others[is_missed])
             walked = max(walked, float(share.max(initial=0.0)))
         rows, right = cuts.matrix()
-        return Found(rows, right, walked, model.with_own_reaches(repaired), missed)
+        for opened in (plain, quick):
+            opened.point[:] = model.with_own_reaches(opened.point)
+        return Found(rows, right, walked, plain, quick)
+
+    def _way(self, state: AttackerState, point: Floats, inside: Floats | None) -> Way:
+        model = self._model
+        targets = state.targets(point)
+        inner_targets = targets if inside is None else state.targets(inside)
+        far = FAR_IN_FLOWS * max(targets.max(initial=0.0), inner_targets.max(initial=0.0))
+        outer = inner = np.minimum(model.capacity(state, point), far)
+        if inside is not None:
+            inner = np.minimum(model.capacity(state, inside), far)
+        return Way(state, outer, inner, targets, inner_targets, inside is not None)
 
     def _in_network(
-        self, way: Way, flows: Integers, cuts: Cuts, repaired: Floats, point: Floats
+        self, way: Way, flows: Integers, cuts: Cuts, opened: Floats, point: Floats
     ) -> Floats:
         """Walk for requests in networks; both sides of a sliding level walk equally far."""
         structure = self._model.structure
@@ -171,16 +195,16 @@ class Separation:
         cells = np.flatnonzero(structure.in_network)
         network = FlowWalk(self._model, NetworkPart(structure.network, cells))
         walked = network.walk(way, flows, np.zeros(len(flows)), point, cuts)
-        self._open(repaired, network, walked)
+        self._open(opened, network, walked)
         share = walked.share
         place = way.state.place[flows]
         sliding = np.flatnonzero(place >= 0)
         if len(sliding) and way.is_open:
             both = self._both_sides(place[sliding], share[sliding])
             walked = network.walk(way, flows[sliding], both, point, cuts)
-            self._open(repaired, network, walked)
+            self._open(opened, network, walked)
             share[sliding] = both
-            repaired[place[sliding]] = way.target_at(flows[sliding], both)
+            opened[place[sliding]] = way.target_at(flows[sliding], both)
         return share
 
     def _both_sides(self, place: Integers, share: Floats) -> Floats:
@@ -189,11 +213,11 @@ class Separation:
         by_place[place] = share
         return np.maximum(share, by_place[self._model.partner[place]])
 
-    def _open(self, repaired: Floats, network: FlowWalk, walked: Walked) -> None:
+    def _open(self, opened: Floats, network: FlowWalk, walked: Walked) -> None:
         """Open slacks for what requests send that had to walk, in place."""
         ends = network.ends
         free = self._model.is_free[ends]
-        repaired[ends[free]] = np.maximum(repaired[ends[free]], walked.sent[free])
+        opened[ends[free]] = np.maximum(opened[ends[free]], walked.sent[free])
 
     def _outside(
         self,
@@ -201,13 +225,13 @@ class Separation:
         others: Integers,
         linear: LinearWalk,
         cuts: Cuts,
-        repaired: Floats,
+        opened: Floats,
         point: Floats,
     ) -> tuple[Floats, Booleans]:
         """Walk for requests outside networks.
 
         Returns:
-            How far each of them walks, and which of those that walk `repaired` does not care for.
+            How far each of them walks, and which of those that walk the opened point misses.
         """
         walks = StripWalks(self._model, way, others)
         walks.in_open(cuts, point)
@@ -215,19 +239,16 @@ class Separation:
         share = walks.share.copy()
         for at in np.flatnonzero(~walks.is_settled).tolist():
             number = int(others[at])
-            share[at] = (
-                1.0 if self._stop() else linear.walk(way, number, cuts, point, share[at])
-            )
-        STATS["requests"] += len(others); STATS["lp"] += int((~walks.is_settled).sum()); STATS["exact"] += int((walks.closed<=walks.opened).sum()); STATS["lpzero"] += int((~walks.is_settled & (share==0)).sum())
-        return share, self._repaired_in_strips(way, others, walks, share, repaired, point)
+            share[at] = 1.0 if self._stop() else linear.walk(way, number, cuts, point, share[at])
+        return share, self._open_in_strips(way, others, walks, share, opened, point)
 
-    def _repaired_in_strips(
+    def _open_in_strips(
         self,
         way: Way,
         others: Integers,
         walks: StripWalks,
         share: Floats,
-        repaired: Floats,
+        opened: Floats,
         point: Floats,
     ) -> Booleans:
         """Open slacks for requests that walk and are met in a closed strip, in place.
@@ -248,11 +269,11 @@ class Separation:
         for network, some in walks.chosen(goal > 0):
             walked = network.walk(way, others[some], goal[some], point, steps=1)
             is_met[some] = walked.is_met
-            self._open(repaired, network, walked)
+            self._open(opened, network, walked)
         if len(sliding):
             by_place = np.ones(self._model.size, bool)
             by_place[place[sliding]] = is_met[sliding]
             is_met[sliding] &= by_place[self._model.partner[place[sliding]]]
             moved = sliding[is_met[sliding]]
-            repaired[place[moved]] = way.target_at(others[moved], goal[moved])
+            opened[place[moved]] = way.target_at(others[moved], goal[moved])
         return (share > 0) & ~is_met

@@ -215,8 +215,10 @@ class Search(driver.Search):
         cells = np.flatnonzero(model.open_cells(ends) & model.is_free_cell)
         attack = Attack(model.problem, model.knowledge(ends), structure=model.structure)
         try:
+            # What gets as far as its own end is not cut back: no need to know how much further.
             answer = attack.reach(
-                Requests.both_sides(cells), progress=lambda _: self.observer.should_stop()
+                Requests.both_sides(cells, ends[2 * cells], ends[2 * cells + 1]),
+                progress=lambda _: self.observer.should_stop(),
             )
         except SolverError:
             return ends

@@ -42,6 +42,11 @@ class Way:
     inner_targets: Floats
     is_open: bool
 
+    @property
+    def most(self) -> float:
+        """More than a flow ever sends through an arc, which is no more than its target."""
+        return 2 * max(self.targets.max(initial=0.0), self.inner_targets.max(initial=0.0))
+
     def target_at(self, requests: Integers, share: Floats) -> Floats:
         """How far requests are to get after a share of the way."""
         low, high = self.targets[requests], self.inner_targets[requests]
@@ -119,9 +124,7 @@ class LinearWalk:
         self._standing = limit_lp(model, state, part, moves=False)
         self._walking = limit_lp(model, state, part, moves=True)
 
-    def walk(
-        self, way: Way, number: int, cuts: Cuts, point: Floats, begin: float = 0.0
-    ) -> float:
+    def walk(self, way: Way, number: int, cuts: Cuts, point: Floats, begin: float = 0.0) -> float:
         """How far one request has to walk; cuts found on the way are collected."""
         state = self._state
         target = float(way.targets[number])
@@ -222,15 +225,10 @@ class FlowWalk:
         state, cells, ends = way.state, self._part.cells, self.ends
         arcs = np.full(self._model.problem.cell_count, -1, np.int64)
         arcs[cells] = np.arange(len(cells))
-        largest = max(
-            float(way.targets[requests].max(initial=0.0)),
-            float(way.inner_targets[requests].max(initial=0.0)),
-        )
         share, is_met, pointer, ways, owner, sent = approach(
             self._part.network.arrays,
-            # A flow never sends more than its target through an arc.
-            np.minimum(way.outer[ends], 2 * largest),
-            np.minimum(way.inner[ends], 2 * largest),
+            np.minimum(way.outer[ends], way.most),
+            np.minimum(way.inner[ends], way.most),
             arcs[state.cells[requests]],
             state.sides[requests],
             way.targets[requests],
@@ -269,7 +267,8 @@ class StripWalks:
     @property
     def is_settled(self) -> Booleans:
         """Requests that are met where they are, or cut off and met further on."""
-        return (self.closed <= self.opened) | ((self.opened > 0) & np.isfinite(self.closed))
+        is_cut_off = (self.opened > 0) & np.isfinite(self.closed)
+        return np.asarray((self.closed <= self.opened) | is_cut_off)
 
     @property
     def share(self) -> Floats:

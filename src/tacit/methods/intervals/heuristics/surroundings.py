@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tacit.methods.intervals.cuts import Found, Master, Separation
+from tacit.methods.intervals.cuts import Found, Master, Opened, Separation
 from tacit.methods.intervals.heuristics.repair import Repair
 from tacit.methods.intervals.search import Search
 from tacit.problem import Floats
 
 _PULL = 0.5
 """The share of the way that the point inside follows the best point of a round."""
+_LEAP = 0.9
+"""The same where linear programs have found a point at less than half the cost."""
 _SHORTEST_REST, _LONGEST_REST = 2, 8
 """Rounds from one time that linear programs make a point safe to the next."""
 _WIDER = 1.2
@@ -35,6 +37,7 @@ class Surroundings:
         self.inside: Floats | None = None
         self._rest = _SHORTEST_REST
         self._next_repair = 0
+        self._cheap: list[Floats] = []
 
     def first(self) -> bool:
         """Offer a first safe point, and have a point inside; False if time was too short."""
@@ -79,7 +82,8 @@ class Surroundings:
 
     def _opened(self, point: Floats) -> Floats | None:
         """A point opened where that is needed; None if that failed or was stopped."""
-        return self._repaired(self.separation.approach(point, self._wide(point)))
+        found = self.separation.approach(point, self._wide(point))
+        return next(iter(self._repaired(found.quick)), None)
 
     def _wide(self, point: Floats) -> Floats:
         """A point opened as far as it can be of use in a network."""
@@ -102,33 +106,48 @@ class Surroundings:
         if self.inside is None:
             return found, point if found.walked == 0 else None
         best = min(self._safe_points(point, self.inside, found), key=cost)
-        self.inside = self.inside + _PULL * (best - self.inside)
+        pull = _LEAP if self._is_leap(best, cost) else _PULL
+        self.inside = self.inside + pull * (best - self.inside)
         return found, best
+
+    def _is_leap(self, best: Floats, cost: Callable[[Floats], float]) -> bool:
+        assert self.inside is not None
+        by_programs = any(best is point for point in self._cheap)
+        return by_programs and 2 * cost(best) < cost(self.inside)
 
     def _safe_points(self, point: Floats, inside: Floats, found: Found) -> list[Floats]:
         points = [point + found.walked * (inside - point)]
         if found.walked == 0:
             return points
         now = self._search.iterations
-        is_costly = any(len(missed) for missed in found.missed)
-        if is_costly and now < self._next_repair:
+        is_due = now >= self._next_repair
+        if is_due or not found.quick.count:
+            points += self._repaired(found.quick)
+        if not is_due or not found.plain.count:
             return points
-        repaired = self._repaired(found)
-        if repaired is not None:
-            points.append(repaired)
-            # Linear programs are slow: the less they help, the longer they pause.
-            helps = self._model.objective(repaired) < self._search.cutoff
-            self._rest = _SHORTEST_REST if helps else min(2 * self._rest, _LONGEST_REST)
-            self._next_repair = now + self._rest
+        if not self._any_helps(points):
+            # Cheapest deviations take a linear program each, and cost less than flows.
+            self._cheap = self._repaired(found.plain)
+            points += self._cheap
+        # Linear programs are slow: the less they help, the longer they pause.
+        self._rest = (
+            _SHORTEST_REST if self._any_helps(points) else min(2 * self._rest, _LONGEST_REST)
+        )
+        self._next_repair = now + self._rest
         return points
 
-    def _repaired(self, found: Found) -> Floats | None:
-        """What the walk left open, opened at the least cost."""
-        point: Floats | None = found.repaired
-        for repair, missed in zip(self._repairs, found.missed, strict=True):
+    def _any_helps(self, points: list[Floats]) -> bool:
+        """Is one of some points better than what was found before?"""
+        cost, best = self._model.objective, self._search.cutoff
+        return any(cost(point) < best for point in points)
+
+    def _repaired(self, opened: Opened) -> list[Floats]:
+        """A point with what it misses opened at the least cost; none where that was stopped."""
+        point: Floats | None = opened.point
+        for repair, missed in zip(self._repairs, opened.missed, strict=True):
             if point is not None and len(missed):
                 point = repair.repair(point, missed, self._search.out_of_time)
-        return point
+        return [] if point is None else [point]
 
 
 def optima(search: Search, surroundings: Surroundings, *, purges: bool = True) -> Iterator[Master]:
