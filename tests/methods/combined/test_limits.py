@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tacit.generators import generate_by_name
-from tacit.methods.combined.cuts import _Sides
 from tacit.methods.combined.run import combined
+from tacit.methods.combined.sides import Sides
 from tacit.methods.intervals import publication
 from tacit.methods.intervals.cuts import Separation
 from tests.clocks import slow, with_hand
@@ -20,7 +20,7 @@ LATEST = LIMIT + 1.0
 def test_mixed_cuts_are_sought_as_long_as_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where each request takes long, a round of mixed cuts ends in the middle."""
     hand = with_hand(monkeypatch, 1e-5)
-    slow(monkeypatch, hand, _Sides, "missed", 0.4)
+    slow(monkeypatch, hand, Sides, "missed", 0.4)
     began = hand.at
     outcome = combined(NETWORK, time_limit=LIMIT, gap=0.0)
     assert hand.at - began <= LATEST

@@ -14,7 +14,7 @@ from tacit.methods.intervals.cuts import Separation
 from tacit.methods.intervals.model import IntervalsModel
 from tacit.methods.intervals.run import intervals
 from tacit.methods.intervals.walks import Cuts, LinearWalk, StripWalks, Way
-from tacit.outcome import Status
+from tacit.outcome import Intervals, Status
 from tacit.problem import Floats, Integers, Problem
 from tests.attack.tables import small_problem
 from tests.methods.intervals.tables import ALGORITHMS, assert_sound, minimise, obvious_optimum
@@ -136,7 +136,7 @@ def test_cuts_hold_and_opened_points_meet_what_they_do_not_miss(seed: int) -> No
     model = model_of(problem)
     safe = [model.with_reaches(np.minimum(model.upper[: model.cell_ends], 1e6))]
     outcome = intervals(problem, gap=1e-9)
-    assert outcome.solution is not None
+    assert isinstance(outcome.solution, Intervals)
     best = np.empty(model.cell_ends)
     best[0::2] = outcome.solution.upper - problem.value
     best[1::2] = problem.value - outcome.solution.lower

@@ -20,7 +20,6 @@ of both sides are added up.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
@@ -29,12 +28,12 @@ from tacit.attack.reach import Requests
 from tacit.attack.sweep import Attack
 from tacit.errors import SolverError
 from tacit.methods.combined.model import CombinedModel, Search
+from tacit.methods.combined.sides import Charges, Request, Sides
 from tacit.methods.engine import turns
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals.attackers import AttackerState
 from tacit.methods.intervals.cuts import usual_cost
-from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import (
     CLEARLY_VIOLATED,
@@ -63,8 +62,6 @@ Cut = tuple[Integers, Floats, float]
 """Columns, coefficients and right-hand side."""
 Cuts = tuple[Rows, Floats]
 """Rows `rows vector >= right`, and their right-hand sides."""
-Charges = tuple[float, Integers, Floats]
-"""How far a request gets, and the ends that prove it with what they are charged."""
 
 
 class Master(Relaxation):
@@ -313,7 +310,7 @@ class MixedSeparation:
         self._columns = columns
         self._stop = stop
         self._size = model.size + int((columns >= 0).sum())
-        self._sides = [_Sides(model, state) for state in model.states]
+        self._sides = [Sides(model, state) for state in model.states]
 
     def cuts(self, ends: Floats, x: Floats) -> Cuts:
         """Violated cuts at some slacks and an x for each cell."""
@@ -378,7 +375,7 @@ class MixedSeparation:
     def _best(
         self,
         state: AttackerState,
-        request: _Request,
+        request: Request,
         charges: list[Charges],
         ends: Floats,
         x: Floats,
@@ -467,110 +464,3 @@ class _Collected:
         shape = (len(self._cuts), self._size)
         right = np.array([cut[2] for cut in self._cuts], np.float64)
         return sparse.csr_array((data, columns, pointer), shape=shape), right
-
-
-@dataclass(frozen=True)
-class _Request:
-    """A level of a sensitive cell: one side's, or the sliding one of both."""
-
-    cell: int
-    level: float
-    numbers: tuple[int, ...]
-
-
-class _Sides:
-    """One attacker's requests, by sensitive cell."""
-
-    def __init__(self, model: CombinedModel, state: AttackerState):
-        self.state = state
-        self._model = model
-        self._lp: DeviationLp | None = None
-        self._requests: list[_Request] = []
-        self._gathered = 0
-
-    @property
-    def requests(self) -> list[_Request]:
-        """Both sides of a sliding level belong together; every other request is on its own."""
-        state = self.state
-        if self._gathered == len(state.cells):
-            return self._requests
-        # Against contributors more is asked from time to time.
-        self._gathered = len(state.cells)
-        partner = self._model.partner
-        by_place = {int(place): at for at, place in enumerate(state.place) if place >= 0}
-        single, pairs = [], []
-        for number in np.lexsort((state.sides, state.cells)).tolist():
-            cell, place = int(state.cells[number]), int(state.place[number])
-            if state.level[number] > 0:
-                single.append(_Request(cell, float(state.level[number]), (number,)))
-            if place >= 0 and state.sides[number] < 0:
-                both = number, by_place[int(partner[place])]
-                pairs.append(_Request(cell, float(state.sliding[number]), both))
-        self._requests = single + pairs
-        return self._requests
-
-    def missed(self, request: _Request, ends: Floats, x: Floats) -> list[Charges] | None:
-        """What proves that a level is out of reach; None if it is not."""
-        charges: list[Charges] = []
-        reached = 0.0
-        for number in request.numbers:
-            capacity = self._capacity(number, ends, x, request.level)
-            side = self._reach(number, capacity, request.level)
-            own = np.array([2 * request.cell + (1 if self.state.sides[number] < 0 else 0)])
-            if len(request.numbers) > 1:
-                most = min(float(ends[own[0]]), float(self.state.most(np.array([number]), own)[0]))
-                if most < side[0]:
-                    side = most, own, np.ones(1)
-            reached += side[0]
-            charges.append(side)
-            if reached >= request.level * (1 - CLEARLY_VIOLATED):
-                return None
-        return charges
-
-    def _capacity(self, number: int, ends: Floats, x: Floats, level: float) -> Floats:
-        most = self.state.limited(number, np.minimum(self.state.capacity, level)) * np.repeat(x, 2)
-        shown = np.where(self._model.is_free, ends[: len(most)], 0.0)
-        return np.asarray(np.minimum(shown, most))
-
-    def _reach(self, number: int, capacity: Floats, level: float) -> Charges:
-        cell = int(self.state.cells[number])
-        if self._model.structure.in_network[cell]:
-            return self._by_flow(number, capacity, level)
-        if self._lp is None:
-            # Most slacks and x are 0, where this form is many times faster than its dual.
-            self._lp = DeviationLp(self.state, LinearPart.of(self._model, self.state))
-        answer = self._lp.limit(number, capacity, level)
-        if answer is None:
-            return np.inf, np.zeros(0, np.int64), np.zeros(0)
-        return answer[0] * level, answer[1], answer[2]
-
-    def _by_flow(self, number: int, capacity: Floats, level: float) -> Charges:
-        from tacit.attack.flow import maximum_flows
-
-        structure = self._model.structure
-        network = structure.network
-        assert network is not None
-        cells = np.flatnonzero(structure.in_network)
-        arc = int(np.searchsorted(cells, self.state.cells[number]))
-        ones = np.ones(len(cells))
-        amount, _, _, _, cut = maximum_flows(
-            network.first,
-            network.link,
-            network.tail,
-            network.head,
-            capacity[2 * cells],
-            capacity[2 * cells + 1],
-            np.array([arc]),
-            self.state.sides[[number]],
-            np.array([level]),
-            np.array([np.inf]),
-            ones,
-            ones > 0,
-        )
-        inside = cut[0].astype(np.int8)
-        d = inside[network.tail] - inside[network.head]
-        d[arc] = 0
-        crossing = np.flatnonzero(d)
-        if amount[0] >= level:
-            return np.inf, np.zeros(0, np.int64), np.zeros(0)
-        return float(amount[0]), 2 * cells[crossing] + (d[crossing] < 0), np.ones(len(crossing))

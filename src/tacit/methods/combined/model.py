@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.knowledge import Attacker
+from tacit.attack.shrink import Structure
 from tacit.clock import Clock
 from tacit.methods.combined.options import CombinedOptions
 from tacit.methods.engine.cut_pool import Rows
@@ -46,9 +47,10 @@ class WideModel(IntervalsModel):
         least_width: Floats,
         attackers: Sequence[Attacker] = (),
         pairs: WatchedPairs | None = None,
+        structure: Structure | None = None,
     ):
         nothing = np.zeros(problem.cell_count, bool)
-        super().__init__(problem, width_weight, allowed, nothing, attackers, pairs)
+        super().__init__(problem, width_weight, allowed, nothing, attackers, pairs, structure)
         most = np.where(self.is_free, self.widest(), 0.0)
         self.least_width = np.minimum(least_width, most[0::2] + most[1::2])
 
@@ -91,8 +93,9 @@ class RestrictedModel(WideModel):
         least_width: Floats,
         attackers: Sequence[Attacker] = (),
         pairs: WatchedPairs | None = None,
+        structure: Structure | None = None,
     ):
-        super().__init__(problem, width_weight, pattern, least_width, attackers, pairs)
+        super().__init__(problem, width_weight, pattern, least_width, attackers, pairs, structure)
         rows, right = self.wide_rows(pattern)
         self.rows = sparse.csr_array(sparse.vstack([self.rows, rows]))
         self.right = np.concatenate([self.right, right])
@@ -173,6 +176,7 @@ class CombinedModel(WideModel):
             self.least_width,
             self.attackers,
             self.pairs,
+            self.structure,
         )
 
 

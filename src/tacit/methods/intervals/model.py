@@ -80,6 +80,7 @@ class IntervalsModel:
         withheld: Booleans,
         attackers: Sequence[Attacker] = (),
         pairs: WatchedPairs | None = None,
+        structure: Structure | None = None,
     ):
         """Prepare.
 
@@ -91,12 +92,13 @@ class IntervalsModel:
             attackers: Who attacks; by default a reader.
             pairs: Requests against contributors that are known to matter, shared with other
                 models of the same table.
+            structure: The examined relations, where they are at hand.
         """
         self.problem = problem
         self.attackers = with_reader(problem, attackers)
         self.may_open = allowed
         self._given = weight, withheld
-        self.structure = Structure.of(problem)
+        self.structure = structure or Structure.of(problem)
         self._above = problem.upper - problem.value
         self._below = problem.value - problem.lower
         known = interleaved(np.maximum(self._above, 0.0), np.maximum(self._below, 0.0))
@@ -383,7 +385,9 @@ class IntervalsModel:
         """The same problem where only these cells, and the sensitive ones, may become intervals."""
         weight, withheld = self._given
         chosen = self.may_open & (cells | self.problem.is_sensitive)
-        return IntervalsModel(self.problem, weight, chosen, withheld, self.attackers, self.pairs)
+        return IntervalsModel(
+            self.problem, weight, chosen, withheld, self.attackers, self.pairs, self.structure
+        )
 
     @property
     def partner(self) -> Integers:

@@ -45,7 +45,7 @@ class Way:
     @property
     def most(self) -> float:
         """More than a flow ever sends through an arc, which is no more than its target."""
-        return 2 * max(self.targets.max(initial=0.0), self.inner_targets.max(initial=0.0))
+        return 2 * float(max(self.targets.max(initial=0.0), self.inner_targets.max(initial=0.0)))
 
     def target_at(self, requests: Integers, share: Floats) -> Floats:
         """How far requests are to get after a share of the way."""

@@ -75,11 +75,13 @@ def _widths_alone(search: Search) -> None:
 
 
 def _walks_are_cheap(model: CombinedModel) -> bool:
-    """Are walks to a point inside short programs, with a row for each relation?
+    """Are walks to a point inside flows, or short programs with a row for each relation?
 
     Their dual form is slow between points with many cells open.
     """
-    return not any(takes_dual_form(LinearPart.of(model, state)) for state in model.states)
+    return model.structure.strips_cover or not any(
+        takes_dual_form(LinearPart.of(model, state)) for state in model.states
+    )
 
 
 class Narrowest:
