@@ -120,6 +120,39 @@ def test_workbooks(tmp_path: Path) -> None:
     assert suppressed(tmp_path / "t.xlsx", content.getvalue()) == WANTED
 
 
+def test_the_sheet_of_this_year(tmp_path: Path) -> None:
+    """Of sheets with the same codes the one with the values of the table is read; it is told."""
+    path = tmp_path / "years.xlsx"
+    nothing = np.zeros(24, bool)
+    before = Table.from_cube(
+        np.arange(1, 11).reshape(5, 2) * 90.0, {"industry": INDUSTRY, "region": REGION}
+    )
+    with xlsxwriter.Workbook(path) as book:
+        for name, table, hidden in (
+            ("2022", before, nothing),
+            ("2023", before, HIDDEN),
+            ("2024", TABLE, HIDDEN),
+        ):
+            sheet = book.add_worksheet(name)
+            for row, line in enumerate(wide(table, hidden, "industry")):
+                sheet.write_row(row, 0, line.split(";"))
+    notes: list[str] = []
+    found = read_solution(path, TABLE, note=notes.append)
+    assert isinstance(found, Suppression)
+    assert np.flatnonzero(found.suppressed).tolist() == WANTED
+    assert f"{path}: sheet 2024 is read" in notes
+    other = Table.from_cube(
+        np.arange(1, 11).reshape(5, 2) * 7.0, {"industry": INDUSTRY, "region": REGION}
+    )
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("Notes").write(0, 0, "c: confidential")
+        sheet = book.add_worksheet("2023")
+        for row, line in enumerate(wide(before, HIDDEN, "industry")):
+            sheet.write_row(row, 0, line.split(";"))
+    with pytest.raises(InputError, match="this is another table"):
+        read_solution(path, other)
+
+
 @pytest.mark.parametrize("total", ["Ensemble", "T", "", "Gesamt"])
 def test_other_names_of_totals(tmp_path: Path, total: str) -> None:
     """The only code that is unknown, where the total is missing, is the total; it is told."""

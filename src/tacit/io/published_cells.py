@@ -26,6 +26,7 @@ from tacit.hierarchy import Hierarchy
 from tacit.io.argus.statuses import ArgusStatus
 from tacit.io.foreign_tables import name_unknown, read_foreign_table
 from tacit.microdata.workbooks import SUFFIXES as WORKBOOKS
+from tacit.microdata.workbooks import is_workbook, sheets_of
 from tacit.outcome import Intervals, Solution, Suppression, Values
 from tacit.problem import ADDITIVITY_TOLERANCE, Booleans, Floats, Integers, Problem
 
@@ -94,14 +95,35 @@ def read_published_cells(
         hierarchies: The hierarchies of dimensions, whose totals the file may call otherwise, and
             whose labels may stand in place of codes.
         note: Is told what was guessed.
-        sheet: The sheet of a workbook; without it the first one that fits.
+        sheet: The sheet of a workbook; without it the first one that is this table.
 
     Raises:
         InputError: A column or a cell is missing, or a row does not fit.
     """
-    cells = _PublishedCells(path, problem, codes, value, hierarchies, sheet)
-    found = cells.solution()
-    for text in cells.notes if note is not None else ():
+    sheets: Sequence[str | None] = [sheet]
+    if sheet is None and is_workbook(path):
+        sheets = sheets_of(path) or [None]
+    read: list[tuple[Solution, list[str]]] = []
+    faults: list[tuple[int, InputError]] = []
+    for name in sheets:
+        stage = 0
+        try:
+            cells = _PublishedCells(path, problem, codes, value, hierarchies, name)
+            stage = 1
+            read.append((cells.solution(), cells.notes))
+        except InputError as error:
+            faults.append((stage, error))
+            continue
+        if len(sheets) > 1:
+            cells.notes.insert(0, f"{path}: sheet {name} is read")
+        if not isinstance(read[-1][0], Values):
+            break
+        # Values that were changed may as well be those of another year: others are looked at.
+    if not read:
+        # What is wrong with the sheet that fits best.
+        raise max(faults, key=lambda fault: fault[0])[1]
+    found, notes = read[0] if isinstance(read[-1][0], Values) else read[-1]
+    for text in notes if note is not None else ():
         assert note is not None
         note(text)
     return found

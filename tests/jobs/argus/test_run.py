@@ -98,7 +98,7 @@ def test_code_lists_are_labels(office: Office) -> None:
     )
     (office.folder / "r.cdl").write_text(" 1,Harbour\nSo,South\n77,nowhere\n")
     batch = office.batch("<SUPPRESS> OPT(1,1)", '<WRITETABLE> (1,1,,"out.csv")')
-    (release,) = run_argus(batch, time_limit=5)
+    (release,) = run_argus(batch, time_limit=30)
     assert release.published.grids[0].dimensions["region"].labels == {
         " 1": "Harbour",
         "So": "South",
