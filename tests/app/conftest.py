@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,6 +97,33 @@ def state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     folder = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder in which the twelve firms are protected already, and the key it was made with."""
+    folder, key = tmp_path_factory.mktemp("finished"), tmp_path_factory.mktemp("key")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(key))
+        made = App(folder)
+        made.open("firms.csv", FIRMS)
+        made.post("rules", add="p-percent")
+        made.post("protect-start")
+        assert made.wait() == "done"
+        made.desk.runs.end()
+    return folder, key
+
+
+@pytest.fixture
+def protected(finished: tuple[Path, Path], state: Path, tmp_path: Path) -> Iterator[App]:
+    """The application started anew where the twelve firms are protected already."""
+    folder, key = finished
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(key, state, dirs_exist_ok=True)
+    made = App(tmp_path)
+    yield made
+    made.desk.runs.end()
+    made.client.close()
 
 
 @pytest.fixture

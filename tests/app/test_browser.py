@@ -74,7 +74,7 @@ class Site:
         asked: The addresses that any tab has asked for.
     """
 
-    def __init__(self, folder: Path, browser: Browser, dark: bool = False):
+    def __init__(self, folder: Path, browser: Browser):
         self.folder = folder
         self._server = subprocess.Popen(
             [sys.executable, "-m", "tacit", "app", str(folder), "--no-browser"],
@@ -88,7 +88,7 @@ class Site:
         self.asked: list[str] = []
         self._context = browser.new_context(
             viewport=WINDOW,  # type: ignore[arg-type]
-            color_scheme="dark" if dark else "light",
+            color_scheme="light",
             reduced_motion="reduce",
         )
         self._context.set_default_timeout(PATIENCE)
@@ -423,14 +423,13 @@ def test_two_tabs_notice_each_other(site: Site) -> None:
     other.get_by_role("heading", name="Zeros").wait_for()
 
 
-@pytest.mark.parametrize("dark", [False, True])
 def test_light_dark_and_small(
-    tmp_path: Path, browser: Browser, dark: bool, request: pytest.FixtureRequest
+    tmp_path: Path, browser: Browser, request: pytest.FixtureRequest
 ) -> None:
     """Every screen can be read in light and dark, and no page is wider than a phone."""
     folder = tmp_path / "statistics"
     folder.mkdir()
-    site = Site(folder, browser, dark)
+    site = Site(folder, browser)
     request.addfinalizer(site.close)
     page = site.page
     page.get_by_role("button", name="Try it with sample data").click()
@@ -442,12 +441,16 @@ def test_light_dark_and_small(
             page.locator("#window td.secondary").first.click()
             page.locator("#cell pre.why").wait_for()
         assert page.evaluate(FAINT) == [], name
-        if not dark or name == "look":
-            site.picture(f"{name}-dark" if dark else name)
+        site.picture(name)
+        page.emulate_media(color_scheme="dark")
+        assert page.evaluate(FAINT) == [], f"{name} in the dark"
+        if name == "look":
+            site.picture("look-dark")
+        page.emulate_media(color_scheme="light")
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= PHONE["width"], name
-        if name == "rules" and not dark:
+        if name == "rules":
             site.picture("phone")
         page.set_viewport_size(WINDOW)  # type: ignore[arg-type]
     assert site.faults == []

@@ -15,7 +15,7 @@ import pytest
 from tacit.app.kept import KEY, keep, load, own_key, state_folder
 from tacit.app.worker import RELEASE, REQUEST
 from tacit.errors import InputError
-from tests.app.conftest import App
+from tests.app.conftest import FIRMS, App
 
 
 class Foreign:
@@ -28,20 +28,18 @@ class Foreign:
         return os.mkdir, (str(self._trace),)
 
 
-def test_a_planted_result_runs_nothing(firms: App, tmp_path: Path) -> None:
+def test_a_planted_result_runs_nothing(protected: App, tmp_path: Path) -> None:
     """A pickle that came with the folder is not loaded, signed by another key or not at all."""
-    firms.post("protect-start")
-    assert firms.wait() == "done"
-    name = firms.desk.workspace.state.run
+    name = protected.desk.workspace.state.run
     assert name is not None
-    kept = firms.folder / ".tacit" / "runs" / name / RELEASE
+    kept = protected.folder / ".tacit" / "runs" / name / RELEASE
     genuine = kept.read_bytes()
     trace = tmp_path / "it ran"
     foreign = pickle.dumps(Foreign(trace))
     signed = hmac.new(b"another key", f"{name}/{RELEASE}\0".encode() + foreign, "sha256").digest()
     for planted in (foreign, signed + foreign, genuine[:32] + foreign, b""):
         kept.write_bytes(planted)
-        again = App(firms.folder)
+        again = App(protected.folder)
         for path in ("protect", "look", "publish", "download?what=csv"):
             answer = again.client.get(path)
             assert answer.status_code in (200, 400), path
@@ -50,7 +48,7 @@ def test_a_planted_result_runs_nothing(firms: App, tmp_path: Path) -> None:
         again.desk.runs.end()
     assert not trace.exists()
     kept.write_bytes(genuine)
-    again = App(firms.folder)
+    again = App(protected.folder)
     assert "Done and verified" in again.get("protect")
     again.desk.runs.end()
 
@@ -78,8 +76,8 @@ def test_links_in_the_private_folder_are_not_followed(tmp_path: Path) -> None:
     for name in ("state.json", "open.html"):
         (folder / ".tacit" / name).symlink_to(precious / "notes.txt")
     app = App(folder)
-    app.post("sample")
-    assert app.wait() == "done"
+    app.open("firms.csv", FIRMS)
+    app.post("protect-start")
     app.desk.runs.end()
     assert (precious / "notes.txt").read_text() == "mine"
     assert (precious / "letters").is_dir()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tacit.app.runs import Run
+from tacit.app.screens.look import meanings
 from tacit.app.screens.table import nested
 from tacit.app.texts import texts
 from tacit.app.worker import RELEASE
@@ -175,17 +176,12 @@ def test_labels_stand_beside_codes(firms: App) -> None:
     (firms.folder / "names.csv").write_text("code,label\nNorth,Northern parts\n")
     firms.post("table", way__0="flat", way__1="flat", labels__1="names.csv")
     firms.post("look-mark", cell="4", wish="sensitive")
-    shown = {"table-trees": "", "rules": "", "look-window": "", "look-cell?cell=4": ""}
-    for path in shown:
+    for path in ("table-trees", "rules", "look-window", "look-cell?cell=4"):
         assert "North Northern parts" in firms.get(path), path
     assert "North Northern parts" in firms.get("look-search?words=parts")
-    firms.post("protect-start")
-    assert firms.wait() == "done"
-    why = firms.get("look-why?cell=5")
-    assert "<dt>North</dt><dd>Northern parts</dd>" in why
-    assert "Northern parts" in firms.client.get("preview").text
-    page = firms.get("look?rows=region&columns=industry&only=secondary")
-    assert "rows with: suppressed" in page
+    shown = firms.desk.tables.shown(firms.desk.workspace.job(), firms.desk.workspace.draft)
+    told = "protects (industry=Food, region=North),\n  (industry=Steel, region=South)"
+    assert meanings(shown.source, told) == {"North": "Northern parts"}
 
 
 def test_marks_are_set_in_the_table(firms: App) -> None:
@@ -213,18 +209,15 @@ def read_job_of(app: App) -> Job:
     return read_job(app.folder / "saved.toml")
 
 
-def test_a_cell_is_explained(firms: App) -> None:
+def test_a_cell_is_explained(protected: App) -> None:
     """Why a cell is suppressed, and what publishing it would take, is told beside its facts."""
-    assert "before protection" in firms.get("look")
-    firms.post("protect-start")
-    assert firms.wait() == "done"
-    page = firms.get("look-cell?cell=4")
+    page = protected.get("look-cell?cell=4")
     for fact in ("Contributors", "Largest contributions", "Sensitive by", "look-why?cell=4"):
         assert fact in page
-    assert "sensitive itself" in firms.get("look-why?cell=4")
-    assert "protects 1 sensitive cell" in firms.get("look-why?cell=5")
+    assert "sensitive itself" in protected.get("look-why?cell=4")
+    assert "protects 1 sensitive cell" in protected.get("look-why?cell=5")
     for wrong in ("look-cell?cell=99", "look-why?cell=x", "look-window?rows=no"):
-        assert firms.client.get(wrong).status_code == 400
+        assert protected.client.get(wrong).status_code == 400
 
 
 def test_two_tabs_do_not_undo_each_other(firms: App) -> None:
@@ -246,19 +239,17 @@ def test_reloading_sends_nothing_again(firms: App) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "rules")
 
 
-def test_nothing_is_lost_when_the_application_ends(firms: App) -> None:
+def test_nothing_is_lost_when_the_application_ends(protected: App) -> None:
     """Draft, undo and result are there when it starts again; a broken state starts anew."""
-    firms.post("protect-start")
-    assert firms.wait() == "done"
-    draft = firms.desk.workspace.state.draft
-    again = App(firms.folder)
+    draft = protected.desk.workspace.state.draft
+    again = App(protected.folder)
     assert again.desk.workspace.state.draft == draft
     assert again.desk.workspace.undoable == "add a rule"
     assert "Done and verified" in again.get("protect")
     assert "cannot deduce" in again.get("publish")
     again.desk.runs.end()
-    (firms.folder / ".tacit" / "state.json").write_text("{broken")
-    assert App(firms.folder).desk.workspace.state.draft == {}
+    (protected.folder / ".tacit" / "state.json").write_text("{broken")
+    assert App(protected.folder).desk.workspace.state.draft == {}
 
 
 def test_a_search_that_is_killed_is_told(app: App) -> None:
@@ -393,20 +384,18 @@ def test_methods_are_compared(firms: App) -> None:
     assert not (run.folder / RELEASE).exists()
 
 
-def test_files_are_written_where_the_job_says(firms: App) -> None:
+def test_files_are_written_where_the_job_says(protected: App) -> None:
     """Public and confidential files are written by their names; nothing else is touched."""
-    firms.post("protect-start")
-    firms.wait()
-    assert "Tick the files" in firms.post("publish", write="yes")
-    before = {path.name for path in firms.folder.iterdir()}
+    assert "Tick the files" in protected.post("publish", write="yes")
+    before = {path.name for path in protected.folder.iterdir()}
     everything = ["csv", "excel", "html", "parquet", "jj", "report"]
     secret = ["table", "working_report", "evidence", "json"]
-    firms.post("publish", output=[*everything, *secret], title="Firms", marks="c", write="yes")
-    made = {path.name for path in firms.folder.iterdir()} - before
+    protected.post("publish", output=[*everything, *secret], title="Firms", marks="c", write="yes")
+    made = {path.name for path in protected.folder.iterdir()} - before
     assert len(made) == 10
     assert sum("confidential" in name for name in made) == 4
-    assert b"Firms" in firms.client.get("preview").content
-    assert json.loads((firms.folder / "firms-result.confidential.json").read_text())["status"]
+    assert b"Firms" in protected.client.get("preview").content
+    assert json.loads((protected.folder / "firms-result.confidential.json").read_text())["status"]
 
 
 def test_every_text_is_used_and_there() -> None:

@@ -342,14 +342,12 @@ def test_neither_queries_nor_patterns_lead_out(tmp_path: Path, data: str) -> Non
     assert 'class="note wrong"' in app.get("table-trees")
 
 
-def test_only_the_owner_can_read_what_is_kept(firms: App) -> None:
+def test_only_the_owner_can_read_what_is_kept(protected: App) -> None:
     """State, runs and uploads cannot be read by others on the same machine."""
-    firms.client.post("upload", files={"file": ("more.csv", FIRMS)})
-    firms.post("protect-start")
-    firms.wait()
-    private = firms.desk.workspace.private
+    protected.client.post("upload", files={"file": ("more.csv", FIRMS)})
+    private = protected.desk.workspace.private
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
-    for path in [*private.rglob("*"), firms.folder / "more.csv"]:
+    for path in [*private.rglob("*"), protected.folder / "more.csv"]:
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
 
 
