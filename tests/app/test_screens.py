@@ -226,6 +226,7 @@ def test_two_tabs_do_not_undo_each_other(firms: App) -> None:
     firms.post("rules", add="dominance")
     page = firms.post("rules", add="zero-cells", version=old)
     assert "changed in another tab" in page
+    assert "changed in another tab" in firms.post("undo", screen="rules", version=old)
     rules = [rule["rule"] for rule in firms.desk.workspace.state.draft["rules"]]
     assert rules == ["p-percent", "dominance"]
 

@@ -193,9 +193,18 @@ class Workspace:
         self._latest = None
         self._save()
 
-    def undo(self) -> str | None:
-        """Take back the last change, and tell what it was."""
+    def undo(self, *, seen: Seen | None = None) -> str | None:
+        """Take back the last change, and tell what it was.
+
+        Args:
+            seen: The version that was shown, and with it what the last change was.
+
+        Raises:
+            ChangedElsewhereError: It is not the current version.
+        """
         with self._lock:
+            if seen is not None and seen.version != self.state.version:
+                raise ChangedElsewhereError
             if not self.state.history:
                 return None
             done, self.state.name, self.state.draft = self.state.history.pop()

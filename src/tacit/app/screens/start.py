@@ -16,7 +16,7 @@ def show(visit: Visit) -> Response:
 
 def undo(visit: Visit) -> Response:
     """Take back the last change."""
-    done = visit.workspace.undo()
+    done = visit.workspace.undo(seen=visit.seen)
     visit.tell(text("app.undone", done=done) if done else text("app.nothing_to_undo"))
     return visit.back()
 
