@@ -7,7 +7,7 @@ import pytest
 
 from tacit.methods.combined.model import CombinedModel
 from tacit.methods.combined.run import combined
-from tacit.methods.combined.sides import Charges, Sides
+from tacit.methods.combined.sides import Sides
 from tacit.problem import Floats
 from tests.attack.tables import small_problem
 from tests.methods.combined.tables import assert_sound, obvious_optimum
@@ -21,11 +21,6 @@ def random_shares(model: CombinedModel, rng: np.random.Generator) -> tuple[Float
     x[model.is_always] = 1.0
     ends = model.upper[: model.cell_ends] * rng.random(model.cell_ends)
     return np.maximum(ends, model.lower[: model.cell_ends]), x
-
-
-def reached(charges: list[Charges]) -> float:
-    """How far all sides of a level get together."""
-    return sum(amount for amount, _, _ in charges)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -45,12 +40,9 @@ def test_strips_and_linear_programs_agree(seed: int) -> None:
                 number: sides._capacity(number, ends, x, request.level)
                 for number in request.numbers
             }
-            plain = sides._beyond(request, ends, capacity, sides._reach)
+            plain = sides._beyond(request, ends, capacity)
             found = sides.missed(request, ends, x)
             assert (found is None) == (plain is None)
-            if found is not None and plain is not None:
-                # What proves it bounds what the whole table allows.
-                assert reached(found) >= reached(plain) - 1e-6 * request.level
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,13 +1,13 @@
 """How far requests get when cells are suppressed by shares, and what proves it.
 
-In a network flows tell. In other tables a flow in an open strip bounds what a request gets, and
-its minimum cut proves that; a flow in a closed strip is a deviation of the table, and shows what
-it gets at least (`tacit.attack.strips`). Linear programs answer what both leave open.
+In a network flows tell. In other tables a flow in a closed strip, while everything else stands
+still, is a deviation of the table: what is met there is met (`tacit.attack.strips`). Linear
+programs answer the rest. Minimum cuts of open strips would be cuts, too, but weaker ones: with them
+the relaxation is solved more often, and its bound rises more slowly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,7 +42,7 @@ class Sides:
         self._lp: DeviationLp | None = None
         self._requests: list[Request] = []
         self._gathered = 0
-        self._strips_of: dict[int, tuple[list[NetworkPart], list[NetworkPart]]] = {}
+        self._strips_of: dict[int, list[NetworkPart]] = {}
 
     @property
     def requests(self) -> list[Request]:
@@ -70,33 +70,19 @@ class Sides:
         capacity = {
             number: self._capacity(number, ends, x, request.level) for number in request.numbers
         }
-        if not self._model.structure.in_network[request.cell]:
-            charges = self._beyond(request, ends, capacity, self._in_open)
-            if charges is not None:
-                return charges
-            if self._is_met(request, ends, capacity):
-                return None
-        return self._beyond(request, ends, capacity, self._reach)
+        in_network = self._model.structure.in_network[request.cell]
+        if not in_network and self._is_met(request, ends, capacity):
+            return None
+        return self._beyond(request, ends, capacity)
 
     def _beyond(
-        self,
-        request: Request,
-        ends: Floats,
-        capacity: dict[int, Floats],
-        reach: Callable[[int, Floats, float], Charges],
+        self, request: Request, ends: Floats, capacity: dict[int, Floats]
     ) -> list[Charges] | None:
-        """What proves that a level is out of reach, where bounds on reaches tell; otherwise None.
-
-        Args:
-            request: The level.
-            ends: The slacks.
-            capacity: How far each end may move, for each side of the level.
-            reach: The most that a side gets, and what proves it.
-        """
+        """What proves that a level is out of reach, by the whole table; None if it is not."""
         charges: list[Charges] = []
         reached = 0.0
         for number in request.numbers:
-            side = reach(number, capacity[number], request.level)
+            side = self._reach(number, capacity[number], request.level)
             if len(request.numbers) > 1:
                 own, most = self._own(request, number, ends)
                 if most < side[0]:
@@ -120,9 +106,9 @@ class Sides:
             most = np.inf
             if len(request.numbers) > 1:
                 most = self._own(request, number, ends)[1]
-            strips = self._strips(request.cell)[1]
             flows = (
-                self._flow(part, number, capacity[number], request.level)[0] for part in strips
+                self._flow(part, number, capacity[number], request.level)[0]
+                for part in self._strips(request.cell)
             )
             reached += min(max(flows, default=0.0), most)
             if reached >= request.level * (1 - CLEARLY_VIOLATED):
@@ -152,21 +138,11 @@ class Sides:
         assert structure.network is not None
         return NetworkPart(structure.network, np.flatnonzero(structure.in_network))
 
-    def _in_open(self, number: int, capacity: Floats, level: float) -> Charges:
-        """The least that a request gets in open strips: in the table it gets no further."""
-        least: Charges = np.inf, np.zeros(0, np.int64), np.zeros(0)
-        for part in self._strips(int(self.state.cells[number]))[0]:
-            least = min(least, self._flow(part, number, capacity, level), key=lambda each: each[0])
-        return least
-
-    def _strips(self, cell: int) -> tuple[list[NetworkPart], list[NetworkPart]]:
-        """The strips that a cell is in, and those of them in which it may move."""
+    def _strips(self, cell: int) -> list[NetworkPart]:
+        """The strips in which a cell may move while everything else stands still."""
         if cell not in self._strips_of:
-            strips, here = self._model.structure.strips, np.array([cell])
-            self._strips_of[cell] = (
-                [part for part, _ in strips.with_cells(here)],
-                [part for part, _ in strips.moving_with(here)],
-            )
+            found = self._model.structure.strips.moving_with(np.array([cell]))
+            self._strips_of[cell] = [part for part, _ in found]
         return self._strips_of[cell]
 
     def _flow(self, part: NetworkPart, number: int, capacity: Floats, level: float) -> Charges:
