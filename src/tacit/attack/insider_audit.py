@@ -30,6 +30,7 @@ from tacit.attack.insider_search import (
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.mending import mended
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.sparing import Sparing
 from tacit.attack.suggestions import Suggestions
 from tacit.attack.sweep import Attack
 from tacit.problem import Booleans, Integers, Problem
@@ -231,9 +232,15 @@ def audit_insiders(
         )
         return mended(problem, capacities, reaches)
 
-    def answer(requests: Requests) -> Reaches:
+    sparing = Sparing(problem, known, suggestions)
+
+    def answer(pairs: InsiderPairs) -> Reaches:
+        requests = pairs.requests
         if should_stop():
             return Reaches.unanswered(len(requests), problem)
+        if len(pairs) and sparing.serves(attack()):
+            shown = suggestions.shown(knowledge, requests, np.ones(len(pairs), bool))
+            sparing.join(attack(), pairs.take(shown < 0))
         reaches = suggestions.reach(
             attack,
             knowledge,
@@ -258,16 +265,24 @@ def audit_insiders(
     place = match(asked, np.column_stack([spoilt.cells, spoilt.sides]))
     insiders = np.bincount(place, minlength=len(requests))
     far = rows.amount > requests.targets * (1 + TOLERANCE)
-    again = requests.take((far & (insiders > 0)) | (insiders > _SPOILT_FOR))
+    again = (far & (insiders > 0)) | (insiders > _SPOILT_FOR)
     evidence = Evidence.none(problem)
-    if len(again) and not should_stop():
-        evidence = Evidence.of(again, with_few_moves(again))
+    if again.any() and not should_stop():
+        is_slow = sparing.covers(attack(), requests.cells)
+        if is_slow.any():
+            found, is_new = sparing.spared(
+                attack, knowledge, requests.take(is_slow), rows.take(is_slow)
+            )
+            short = requests.take(is_slow).take(is_new)
+            evidence = Evidence.of(short, checked(short, found.take(is_new).shown))
+        again &= ~is_slow
+    if again.any() and not should_stop():
+        rest = requests.take(again)
+        evidence = Evidence.joined([evidence, Evidence.of(rest, with_few_moves(rest))])
     members = np.tile(nobody, (len(evidence), 1))
 
     requests, rows = _rows_of_readers(problem, reader, evidence, members)
-    found = face_insiders(
-        problem, requests, rows, lambda pairs: answer(pairs.requests), known=known
-    )
+    found = face_insiders(problem, requests, rows, answer, known=known)
     answered = found.reaches.answered
     evidence = Evidence.joined([evidence, Evidence.of(found.pairs.requests, found.reaches)])
     members = np.concatenate([members, found.pairs.members[answered]])

@@ -130,6 +130,54 @@ class InsiderKnowledge:
         # Differences of figures as large as the cell are known no better than their last digits.
         return np.where(levels > 16 * np.spacing(np.abs(value)), levels, 0.0)
 
+    def highest(self) -> tuple[Floats, Floats]:
+        """The highest lower and upper level of each cell against any insider; 0 without one.
+
+        With coalitions those against readers, which none exceeds.
+        """
+        problem, insiders = self._problem, self.insiders
+        lower, upper = np.zeros(problem.cell_count), np.zeros(problem.cell_count)
+        if insiders.coalition > 1:
+            sliding = problem.sliding_level
+            lower[problem.sensitive] = np.maximum(problem.lower_level, sliding)
+            upper[problem.sensitive] = np.maximum(problem.upper_level, sliding)
+            return lower, upper
+        outside, own = insiders.outside, insiders.own
+        lower[problem.sensitive] = np.maximum(outside.lower, outside.sliding)
+        upper[problem.sensitive] = np.maximum(outside.upper, outside.sliding)
+        np.maximum.at(lower, insiders.cells, np.maximum(own.lower, own.sliding))
+        np.maximum.at(upper, insiders.cells, np.maximum(own.upper, own.sliding))
+        return lower, upper
+
+    def alone_in(self) -> Integers:
+        """For each cell the insider who is alone in it, -1 where nobody is."""
+        alone = np.full(self._problem.cell_count, -1, np.int64)
+        is_alone = self.insiders.alone
+        alone[self.insiders.cells[is_alone]] = self._who[is_alone]
+        return alone
+
+    def capped(
+        self, cells: Integers, up: Floats, down: Floats, against: Booleans
+    ) -> tuple[Floats, Floats]:
+        """How far cells may rise and fall whoever of some insiders attacks.
+
+        Args:
+            cells: The cells, increasing.
+            up: How far each may rise otherwise.
+            down: How far each may fall.
+            against: The insiders.
+        """
+        place = np.minimum(np.searchsorted(cells, self.insiders.cells), len(cells) - 1)
+        counts = against[self._who] & (cells[place] == self.insiders.cells)
+        least = np.full(len(cells), np.inf)
+        np.minimum.at(least, place[counts], self._threshold[counts])
+        return np.where(least < 0, 0.0, up), np.minimum(down, np.maximum(least, 0.0))
+
+    def touched(self, deviations: Deviations) -> Integers:
+        """For how many insiders each deviation may move a cell too far."""
+        row, _ = self.touching(deviations)
+        return np.bincount(row, minlength=deviations.shape[0])
+
     def limits(self, members: Integers) -> Limits:
         """What coalitions know of cells, as limits of as many requests.
 

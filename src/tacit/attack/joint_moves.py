@@ -344,7 +344,7 @@ def reach_jointly(
     np.maximum.at(level, place, requests.targets[asked])
     if np.count_nonzero(level) < _MANY:
         return JointAnswers.none()
-    finder = _Finder(component, level, solver)
+    finder = Finder(component, level, solver)
     finder.either_way(1 if few_moves else _TOGETHER)
     for side in (1, -1):
         finder.one_way(side, np.unique(place[requests.sides[asked] == side]))
@@ -358,7 +358,7 @@ def reach_jointly(
     )
 
 
-class _Finder:
+class Finder:
     """Looks for deviations in common, and keeps those that hold.
 
     Attributes:
@@ -392,8 +392,14 @@ class _Finder:
         columns = moves.possible(moves.columns(cells))
         self._in_turn(moves, columns, together, turned=True)
 
-    def one_way(self, side: int, cells: Integers) -> None:
-        """Deviations for what is left of one side: first together, then one by one."""
+    def one_way(self, side: int, cells: Integers, *, singly: bool = True) -> None:
+        """Deviations for what is left of one side: first together, then one by one.
+
+        Args:
+            side: 1 up, -1 down.
+            cells: The cells that are asked for.
+            singly: Whether to ask one by one in the end.
+        """
         component = self._component
         known = self.rises if side > 0 else self.falls
         cells = cells[(known[cells] < 0) & (self._level[cells] > 0)]
@@ -409,7 +415,7 @@ class _Finder:
         )
         columns = moves.possible(moves.towards(cells, side), either_way=False)
         self._in_turn(moves, columns, _TOGETHER, turned=False)
-        for size in (_FEWER, 1):
+        for size in (_FEWER, 1) if singly else (_FEWER,):
             left = moves.towards(cells[known[cells] < 0], side)
             self._in_turn(moves, left, size, turned=False)
 

@@ -331,6 +331,19 @@ class Reaches:
         """The table of each request, one row per request."""
         return sparse.csr_array(self.tables[self.row])
 
+    @property
+    def shown(self) -> Reaches:
+        """What tables show alone: how far cells move, not that they move no further."""
+        count = len(self.amount)
+        return Reaches(
+            self.amount,
+            np.full(count, np.inf),
+            self.tables,
+            sparse.csr_array(self.multipliers.shape),
+            self.answered,
+            self.row,
+        )
+
     def take(self, index: Any) -> Reaches:
         """Some of the answers."""
         return Reaches(

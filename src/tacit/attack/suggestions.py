@@ -70,13 +70,26 @@ class Suggestions:
         self._known = sparse.csr_array(sparse.vstack([self._known, x]))
         self._missed = np.concatenate([self._missed, residuals(self._problem, x)])
 
-    def shown(self, told: Knowledge, requests: Requests, asked: Booleans) -> Integers:
+    @property
+    def known(self) -> Deviations:
+        """All deviations, one per row."""
+        return self._known
+
+    def shown(
+        self,
+        told: Knowledge,
+        requests: Requests,
+        asked: Booleans,
+        *,
+        ranking: Integers | None = None,
+    ) -> Integers:
         """For each request a deviation that reaches its target, -1 where none is known.
 
         Args:
             told: How far each cell may move, as far as the attacker knows.
             requests: What is asked; without a finite target there is nothing to show.
             asked: Requests to look at.
+            ranking: Deviations with a low number are tried first.
         """
         x = self._known
         capacity = np.where(x.data > 0, told.up[x.indices], told.down[x.indices])
@@ -92,7 +105,10 @@ class Suggestions:
             fair = side * x.data * FURTHEST >= largest[row]
             fair &= side * x.data * _EXACT >= self._missed[row]
             use = np.flatnonzero(inside[row] & (side * x.data > 0) & fair)
-            use = use[np.lexsort((-side * x.data[use] / largest[row[use]], x.indices[use]))]
+            order = [-side * x.data[use] / largest[row[use]], x.indices[use]]
+            if ranking is not None:
+                order.insert(1, ranking[row[use]])
+            use = use[np.lexsort(order)]
             first = np.searchsorted(x.indices[use], np.arange(len(told.up) + 1))
             left = np.flatnonzero(asked & (requests.sides == side))
             for rank in range(_TRIES):

@@ -28,7 +28,7 @@ from tacit.solver.highs import HighsModel
 
 FLOW_CHUNK = 512
 LINEAR_CHUNK = 128
-_LARGE = 1000
+LARGE = 1000
 """From this number of cells on, components are asked for many answers at once first."""
 
 
@@ -139,7 +139,7 @@ class Attack:
         """Answers that many requests about large components have in common."""
         found = [JointAnswers.none()]
         for number, component in enumerate(self.shrunk.components):
-            if component.network is None and len(component.cells) > _LARGE:
+            if component.network is None and len(component.cells) > LARGE:
                 asked = np.flatnonzero(place == number)
                 shrunk = self.shrunk
                 in_strips = reach_in_strips(

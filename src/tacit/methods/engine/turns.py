@@ -6,6 +6,7 @@ that do not follow from the limit stand where they are used.
 
 from __future__ import annotations
 
+SUPPRESS_MAKESHIFT = 0.15  # Something poor to hand over if nothing else is found in time.
 SUPPRESS_FIRST_RELAXATION = 0.15  # A rough one: it only guides the first pattern.
 SUPPRESS_CONSTRUCTION = 0.5  # Of a large table; from then on anything safe is good enough.
 SUPPRESS_HYPERCUBES = 0.7  # Of the time left: then all cells are suppressed, which takes a moment.

@@ -15,9 +15,17 @@ from scipy import sparse
 
 from tacit.attack.cuts import Cuts, Separator
 from tacit.attack.insider_knowledge import InsiderKnowledge
-from tacit.attack.insider_search import InsiderFindings, face_insiders, readers_requests
-from tacit.attack.knowledge import Attacker
+from tacit.attack.insider_search import (
+    InsiderFindings,
+    InsiderPairs,
+    face_insiders,
+    readers_requests,
+)
+from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.sparing import Sparing
+from tacit.attack.suggestions import Suggestions
+from tacit.attack.sweep import Attack
 from tacit.clock import check_time
 from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.methods.suppress.witnesses import Witnesses
@@ -100,16 +108,20 @@ class InsiderState(AttackerState):
         problem: The table.
         known: What contributors know.
         pairs: The pairs that are watched.
+        store: Deviations that leave alone what many contributors know.
+        sparing: Looks for them.
     """
 
     problem: Problem = field(kw_only=True)
     known: InsiderKnowledge = field(kw_only=True)
     pairs: WatchedPairs = field(kw_only=True)
+    store: Suggestions = field(kw_only=True)
+    sparing: Sparing = field(kw_only=True)
 
     @classmethod
     def of(cls, problem: Problem, reader: AttackerState) -> InsiderState:
         """The contributors of a table, given the state of a reader."""
-        known = InsiderKnowledge(problem)
+        known, store = InsiderKnowledge(problem), Suggestions(problem)
         return cls(
             replace(reader.attacker, name="contributors"),
             reader.separator,
@@ -119,6 +131,8 @@ class InsiderState(AttackerState):
             problem=problem,
             known=known,
             pairs=WatchedPairs(known),
+            store=store,
+            sparing=Sparing(problem, known, store),
         )
 
     @property
@@ -165,17 +179,22 @@ class InsiderState(AttackerState):
         missed = watched.take(~search.reached(self, watched, hidden))
         if len(missed):
             return missed
+        attack = search.attack(self, hidden)
+        is_slow = self.sparing.serves(attack)
         requests = readers_requests(self.problem)
-        readers = search.answers(self, requests, hidden)
+        readers = search.answers(self, requests, hidden, few_moves=not is_slow)
         fine = self._safe_from_readers(requests, readers)
         requests, readers = requests.take(fine), readers.take(fine)
-        found = face_insiders(
-            self.problem,
-            requests,
-            readers,
-            lambda pairs: search.answers(self, self.pairs.numbered(pairs), hidden),
-            known=self.known,
-        )
+        told = self.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))
+
+        def answer(pairs: InsiderPairs) -> Reaches:
+            if is_slow:
+                self._show(search, attack, told, pairs)
+            return search.answers(self, self.pairs.numbered(pairs), hidden)
+
+        if is_slow:
+            readers, _ = self.sparing.spared(lambda: attack, told, requests, readers)
+        found = face_insiders(self.problem, requests, readers, answer, known=self.known)
         self.pairs.watch(found.pairs, found.missed_sliding(self.known))
         if len(found.undecided):
             check_time()
@@ -187,6 +206,23 @@ class InsiderState(AttackerState):
             # Nobody may call these safe.
             missed = self.pairs.together(missed, requests.take(np.isin(requests.cells, undecided)))
         return missed
+
+    def _show(self, search: Search, attack: Attack, told: Knowledge, pairs: InsiderPairs) -> None:
+        """Look for deviations that answer many pairs; they become witnesses."""
+        requests = self.pairs.numbered(pairs)
+        left = np.flatnonzero(~self.witnesses.show(requests, told.up + told.down > 0))
+        for is_last in (False, True):
+            shown = self.store.shown(told, requests.take(left), np.ones(len(left), bool))
+            rows = self.store.known
+            for number, row in zip(left.tolist(), shown.tolist(), strict=True):
+                if row >= 0:
+                    entries = slice(rows.indptr[row], rows.indptr[row + 1])
+                    cells = rows.indices[entries].astype(np.int64)
+                    self.witnesses.remember(requests, number, cells, rows.data[entries])
+            left = left[shown < 0]
+            if is_last or not len(left) or search.should_stop():
+                break
+            self.sparing.join(attack, pairs.take(left))
 
     def _safe_from_readers(self, requests: Requests, answers: Reaches) -> Integers:
         """Requests about cells that meet their levels against readers."""

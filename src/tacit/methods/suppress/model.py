@@ -289,6 +289,18 @@ class Search(driver.Search):
             self.proof.first()
         return True
 
+    def keep_ready(self, hidden: Booleans) -> None:
+        """Have a safe pattern audited that is handed over if no better one is found in time.
+
+        The search goes on as if it were not there: it is too poor to guide anything.
+        """
+        if self.best is not None or self.case is None or not self.allows(hidden):
+            return
+        if not self.exposed(hidden):
+            self._take(hidden)
+            self.proof.keep()
+            self.best = None
+
     def _take(self, hidden: Booleans) -> None:
         self.best = hidden.copy()
         self.known = [each for state in self.states for each in state.witnesses.deviations()]
@@ -425,16 +437,29 @@ class Search(driver.Search):
                 cells = tables.indices[entries].astype(np.int64)
                 state.witnesses.remember_all(requests, same, cells, tables.data[entries])
 
-    def answers(self, state: AttackerState, requests: Requests, hidden: Booleans) -> Reaches:
+    def answers(
+        self,
+        state: AttackerState,
+        requests: Requests,
+        hidden: Booleans,
+        *,
+        few_moves: bool = True,
+    ) -> Reaches:
         """Deviations that show which requests a pattern meets, remembered or new.
 
         Unlike `reached` this tells how. What was not answered in time is marked.
+
+        Args:
+            state: The attacker.
+            requests: What to find out.
+            hidden: The pattern.
+            few_moves: Look for deviations in which few cells move.
         """
         known = [state.witnesses.find(requests, number, hidden) for number in range(len(requests))]
         left = np.array([number for number, each in enumerate(known) if each is None], np.int64)
         rest = requests.take(left)
         fresh = self.attack(state, hidden).reach(
-            self.ask(state, rest, hidden), few_moves=True, progress=self._out_of_time
+            self.ask(state, rest, hidden), few_moves=few_moves, progress=self._out_of_time
         )
         self._remember(state, rest, fresh, fresh.reached(rest))
         rows = SparseRows(len(requests), self.problem.cell_count)

@@ -47,10 +47,16 @@ class Proof:
         self._look()
         search.clock.reserve = _MARGIN * (search.seconds - before)
 
+    def keep(self) -> None:
+        """Audit the best pattern, to be handed over if no better one is found in time."""
+        self._look()
+
     def last(self) -> None:
         """Audit the best pattern; without the time for it, fall back on what was audited."""
         search = self._search
         if search.best is None:
+            if self._hidden is not None:
+                search.adopt(self._hidden)
             return
         search.observer.on_phase("audit")
         if self._hidden is not None and np.array_equal(search.best, self._hidden):

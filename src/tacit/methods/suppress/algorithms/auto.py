@@ -16,6 +16,7 @@ from tacit.clock import Clock
 from tacit.methods.engine import turns
 from tacit.methods.engine.integer_master import IntegerMaster
 from tacit.methods.suppress.cuts import Master, Root, is_too_large
+from tacit.methods.suppress.heuristics import totals_above
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.construct import Constructor
 from tacit.methods.suppress.heuristics.first_pattern import first_pattern, is_large
@@ -124,6 +125,8 @@ def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master |
     # What the relaxation suggests later is worth more of the time than this first pattern.
     limit = search.options.time_limit
     in_strips = search.structure.strips_cover
+    if totals_above.serves(search):
+        totals_above.keep_totals_ready(search)
     if is_large(search) and not in_strips and not is_too_large(search):
         search.observer.on_phase("relaxation")
         master = Master(search)
