@@ -240,7 +240,7 @@ def audit_insiders(
             return Reaches.unanswered(len(requests), problem)
         if len(pairs) and sparing.serves(attack()):
             shown = suggestions.shown(knowledge, requests, np.ones(len(pairs), bool))
-            sparing.join(attack(), pairs.take(shown < 0))
+            sparing.join(attack(), knowledge, pairs.take(shown < 0))
         reaches = suggestions.reach(
             attack,
             knowledge,
@@ -258,27 +258,31 @@ def audit_insiders(
         suggestions.learn(requests, reaches)
         return checked(requests, reaches)
 
+    def spoilt(requests: Requests, rows: Reaches) -> Requests:
+        # Rows that move a cell as far as it goes, or most cells at once, spoil more than others
+        # need.
+        pairs = open_pairs(problem, requests, rows.tables, known, row=rows.row).requests
+        asked = np.column_stack([requests.cells, requests.sides])
+        place = match(asked, np.column_stack([pairs.cells, pairs.sides]))
+        insiders = np.bincount(place, minlength=len(requests))
+        far = rows.amount > requests.targets * (1 + TOLERANCE)
+        return requests.take((far & (insiders > 0)) | (insiders > _SPOILT_FOR))
+
     requests, rows = _rows_of_readers(problem, reader)
-    # Rows that move a cell as far as it goes, or most cells at once, spoil more than others need.
-    spoilt = open_pairs(problem, requests, rows.deviations, known).requests
-    asked = np.column_stack([requests.cells, requests.sides])
-    place = match(asked, np.column_stack([spoilt.cells, spoilt.sides]))
-    insiders = np.bincount(place, minlength=len(requests))
-    far = rows.amount > requests.targets * (1 + TOLERANCE)
-    again = (far & (insiders > 0)) | (insiders > _SPOILT_FOR)
     evidence = Evidence.none(problem)
-    if again.any() and not should_stop():
+    if len(requests) and not should_stop():
         is_slow = sparing.covers(attack(), requests.cells)
+        parts = [evidence]
         if is_slow.any():
             found, is_new = sparing.spared(
                 attack, knowledge, requests.take(is_slow), rows.take(is_slow)
             )
             short = requests.take(is_slow).take(is_new)
-            evidence = Evidence.of(short, checked(short, found.take(is_new).shown))
-        again &= ~is_slow
-    if again.any() and not should_stop():
-        rest = requests.take(again)
-        evidence = Evidence.joined([evidence, Evidence.of(rest, with_few_moves(rest))])
+            parts.append(Evidence.of(short, checked(short, found.take(is_new).shown)))
+        again = spoilt(requests.take(~is_slow), rows.take(~is_slow))
+        if len(again):
+            parts.append(Evidence.of(again, with_few_moves(again)))
+        evidence = Evidence.joined(parts)
     members = np.tile(nobody, (len(evidence), 1))
 
     requests, rows = _rows_of_readers(problem, reader, evidence, members)

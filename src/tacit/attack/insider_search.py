@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.attack.insider_knowledge import LEVELS, Deviations, InsiderKnowledge
-from tacit.attack.reach import TOLERANCE, Reaches, Requests
+from tacit.attack.reach import TOLERANCE, Reaches, Requests, repeated_ranges
 from tacit.problem import Booleans, Floats, Integers, Problem
 
 
@@ -133,21 +133,26 @@ def open_pairs(
     requests: Requests,
     witnesses: Deviations,
     known: InsiderKnowledge | None = None,
+    *,
+    row: Integers | None = None,
 ) -> InsiderPairs:
     """Pairs of a request and a single insider for whom the readers' deviation fails.
 
     Args:
         problem: The true table.
         requests: What readers ask.
-        witnesses: For each request a deviation that shows it met.
+        witnesses: Deviations that show requests met.
         known: What insiders know, if at hand.
+        row: The deviation of each request; by default each has its own.
     """
-    moved = _moved(requests, sparse.csr_array(witnesses))
+    row = np.arange(len(requests)) if row is None else row
+    moved = _moved(requests, witnesses, row)
     reaches = Reaches(
         np.where(moved > 0, moved, 0.0),
         np.full(len(requests), np.inf),
         sparse.csr_array(witnesses),
         sparse.csr_array((len(requests), problem.relation_count)),
+        row=row,
     )
     found = face_insiders(
         problem,
@@ -224,6 +229,10 @@ class _Facing:
         upwards = requests.sides > 0
         level = np.where(upwards, problem.upper_level[place], problem.lower_level[place])
         self._readers = np.maximum(level, problem.sliding_level[place])
+        lower, upper = known.highest()
+        highest = np.where(upwards, upper[requests.cells], lower[requests.cells])
+        # The other side of a cell with a sliding level joins wherever one of them is asked.
+        self._is_asked = (highest > 0) | (self._width > 1)
         self._pairs: list[InsiderPairs] = []
         self._reaches: list[Reaches] = []
         self._exposed: list[tuple[Integers, Integers, Integers, Floats]] = []
@@ -301,8 +310,7 @@ class _Facing:
 
     def _candidates(self, nodes: _Nodes) -> tuple[Integers, Integers]:
         """Nodes with one more member each; every coalition once for each request."""
-        part = sparse.csr_array(nodes.deviations[nodes.row])
-        parent, who = self._known.touching(part)
+        parent, who = self._touching(nodes)
         # Whoever contributes to the asked cell raises its level.
         cells = self._requests.cells[nodes.request]
         short = np.flatnonzero(nodes.amount < self._readers[nodes.request] * (1 - TOLERANCE))
@@ -321,6 +329,18 @@ class _Facing:
         keys = np.column_stack([request, members])
         _, first = np.unique(keys, axis=0, return_index=True)
         return parent[first], members[first]
+
+    def _touching(self, nodes: _Nodes) -> tuple[Integers, Integers]:
+        """Nodes with the insiders for whom the deviation may move a cell too far.
+
+        Many requests may have a deviation in common, which is looked at once.
+        """
+        asked = np.flatnonzero(self._is_asked[nodes.request])
+        used, place = np.unique(nodes.row[asked], return_inverse=True)
+        row, who = self._known.touching(sparse.csr_array(nodes.deviations[used]))
+        first = np.searchsorted(row, np.arange(len(used) + 1))
+        length = np.diff(first)[place]
+        return np.repeat(asked, length), who[repeated_ranges(first[place], length)]
 
     def _with_other_sides(
         self, nodes: _Nodes, parent: Integers, members: Integers
@@ -346,8 +366,9 @@ class _Facing:
 
     def _moved_at(self, nodes: _Nodes, parent: Integers) -> Floats:
         """How far the asked cell itself moves in the deviation of each node."""
-        asked = self._requests.take(nodes.request)
-        return _moved(asked, sparse.csr_array(nodes.deviations[nodes.row]))[parent]
+        return _moved(
+            self._requests.take(nodes.request[parent]), nodes.deviations, nodes.row[parent]
+        )
 
     def _judge(
         self,
@@ -426,9 +447,9 @@ def match(rows: Integers, wanted: Integers) -> Integers:
     return place[number[len(rows) :]]
 
 
-def _moved(requests: Requests, deviations: Deviations) -> Floats:
-    """How far each asked cell moves to its side in its row."""
+def _moved(requests: Requests, deviations: Deviations, row: Integers) -> Floats:
+    """How far each asked cell moves to its side in its row of some deviations."""
     if not len(requests):
         return np.zeros(0)
-    own = np.asarray(deviations[np.arange(len(requests)), requests.cells]).ravel()
+    own = np.asarray(deviations[row, requests.cells], np.float64).ravel()
     return own * requests.sides

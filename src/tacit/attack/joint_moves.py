@@ -392,32 +392,32 @@ class Finder:
         columns = moves.possible(moves.columns(cells))
         self._in_turn(moves, columns, together, turned=True)
 
-    def one_way(self, side: int, cells: Integers, *, singly: bool = True) -> None:
-        """Deviations for what is left of one side: first together, then one by one.
-
-        Args:
-            side: 1 up, -1 down.
-            cells: The cells that are asked for.
-            singly: Whether to ask one by one in the end.
-        """
-        component = self._component
+    def one_way(self, side: int, cells: Integers) -> None:
+        """Deviations for what is left of one side: first together, then one by one."""
         known = self.rises if side > 0 else self.falls
         cells = cells[(known[cells] < 0) & (self._level[cells] > 0)]
         if not len(cells):
             return
-        moves = JointMoves(
-            component.A,
-            component.up,
-            component.down,
-            self._level,
-            self._solver,
-            either_way=False,
-        )
+        moves = self._moves()
         columns = moves.possible(moves.towards(cells, side), either_way=False)
         self._in_turn(moves, columns, _TOGETHER, turned=False)
-        for size in (_FEWER, 1) if singly else (_FEWER,):
+        for size in (_FEWER, 1):
             left = moves.towards(cells[known[cells] < 0], side)
             self._in_turn(moves, left, size, turned=False)
+
+    def together(self, side: int, cells: Integers) -> None:
+        """Deviations for one side of some cells, all of them asked for at once."""
+        moves = self._moves()
+        columns = moves.towards(cells, side)
+        if len(columns) > _FEWER:
+            columns = moves.possible(columns, either_way=False)
+        self._in_turn(moves, columns, max(len(columns), 1), turned=False)
+
+    def _moves(self) -> JointMoves:
+        """A model of deviations that need not be turned round."""
+        component = self._component
+        up, down = component.up, component.down
+        return JointMoves(component.A, up, down, self._level, self._solver, either_way=False)
 
     def _in_turn(
         self, moves: JointMoves, columns: Integers, together: int, *, turned: bool

@@ -12,7 +12,7 @@ taken together.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from tacit.attack.insider_knowledge import Deviations, InsiderKnowledge
 from tacit.attack.insider_search import InsiderPairs, match, open_pairs
 from tacit.attack.joint_moves import Finder
 from tacit.attack.knowledge import Knowledge
-from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows
+from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component
 from tacit.attack.suggestions import Suggestions
 from tacit.attack.sweep import LARGE, Attack
@@ -30,13 +30,20 @@ from tacit.clock import TimeUpError, check_time
 from tacit.problem import Booleans, Floats, Integers, Problem
 from tacit.solver.highs import HighsModel
 
-_GROUPS = (32, 4, 1)
-"""Contributors whose own cells may move in one deviation: it fails for the others of its group, so
-that groups become smaller."""
+_MANY = 64
+"""Levels that are asked for together."""
+_SIZE = 8
+"""Contributors whose own cells may move in one deviation, which fails for the others of its group;"""
+_DIVISIONS = 2
+"""so many divisions into groups are made. Two contributors are hardly together twice."""
 _TOGETHER = (16, 1)
 """Levels for which contributors are taken together, one attempt after the other."""
-_SINGLY = 64
-"""Up to so many levels that are left are asked for one by one."""
+_FEW = 32
+"""Where a deviation fails for no more than this, others may serve for the rest."""
+_NONE = 1 << 40
+"""More contributors than there are: there is no deviation at all."""
+
+_Group = tuple[Requests, Booleans]
 
 
 class Sparing:
@@ -55,6 +62,7 @@ class Sparing:
         """
         self._problem, self._known, self._store = problem, known, store
         self._highest = known.highest()
+        self._random = np.random.default_rng(1)
 
     def targets(self, requests: Requests) -> Requests:
         """The same requests, as far as any contributor must not come closer."""
@@ -83,15 +91,74 @@ class Sparing:
         short = self.targets(requests)
         chosen = _Chosen(self._problem, self._known, short, reaches)
         if chosen.is_open.any():
-            self._choose(chosen, told)
-        if chosen.is_open.any() and self.serves(attack()):
-            # What was found before time ran out is worth a look, too.
-            with contextlib.suppress(TimeUpError):
-                for deviations in self._found(attack(), chosen):
-                    self._store.add(deviations)
+            self._search(chosen, attack(), told)
+        return chosen.reaches()
+
+    def _search(self, chosen: _Chosen, attack: Attack, told: Knowledge) -> None:
+        """Take what the store has, and look for more."""
+        self._choose(chosen, told)
+        for component in attack.shrunk.components:
+            if _is_slow(component):
+                for groups in self._rounds(component, chosen):
+                    is_late = self._look(component, groups)
                     self._choose(chosen, told)
-            self._choose(chosen, told)
-        return chosen.reaches(reaches)
+                    if is_late:
+                        return
+
+    def _look(self, component: Component, groups: Iterable[_Group]) -> bool:
+        """Look for deviations of some groups, which are stored; True if time ran out."""
+        found: list[Deviations] = [sparse.csr_array((0, self._problem.cell_count))]
+        is_late = True
+        # What was found before time ran out is worth a look, too.
+        with contextlib.suppress(TimeUpError):
+            for part, against in groups:
+                found.append(self._moves(component, part, against))
+            is_late = False
+        self._store.add(sparse.csr_array(sparse.vstack(found)))
+        return is_late
+
+    def _rounds(self, component: Component, chosen: _Chosen) -> Iterator[list[_Group]]:
+        """Requests that are asked together, with the contributors that are to be spared.
+
+        Those who are alone in a cell that is asked have nothing to find out about it.
+        """
+        known, requests = self._known, chosen.requests
+        alone = known.alone_in()[requests.cells]
+        is_here = np.isin(requests.cells, component.cells)
+        everybody = np.ones(len(known.insiders), bool)
+        left = np.flatnonzero(is_here & (alone < 0) & chosen.is_open)
+        yield [
+            (requests.take(left[start : start + _MANY]), everybody)
+            for start in range(0, len(left), _MANY)
+        ]
+        for _ in range(_DIVISIONS):
+            left = np.flatnonzero(is_here & (alone >= 0) & chosen.is_open)
+            members = self._random.permutation(np.unique(alone[left]))
+            groups: list[_Group] = []
+            for start in range(0, len(members), _SIZE):
+                others = everybody.copy()
+                others[members[start : start + _SIZE]] = False
+                groups.append((requests.take(left[~others[alone[left]]]), others))
+            yield groups
+
+    def unspared(self, attack: Attack, told: Knowledge, requests: Requests) -> Requests:
+        """Those of some requests that no deviation known or found meets against everybody.
+
+        Where several deviations do so together, each against others, the request is left out, too.
+
+        Args:
+            attack: The attack of a reader.
+            told: How far each cell may move, as far as readers know.
+            requests: What contributors must not come closer than.
+        """
+        nothing = Reaches.unanswered(len(requests), self._problem)
+        chosen = _Chosen(self._problem, self._known, requests, nothing)
+        self._search(chosen, attack, told)
+        pairs = chosen.pairs(_NONE)
+        if len(pairs):
+            self.join(attack, told, pairs)
+            chosen.close(self._left(told, pairs), _NONE)
+        return requests.take(chosen.is_open)
 
     @staticmethod
     def serves(attack: Attack) -> bool:
@@ -110,63 +177,49 @@ class Sparing:
         spoilt = self._known.touched(self._store.known)
         found = self._store.shown(told, chosen.requests, chosen.is_open, ranking=spoilt)
         there = np.flatnonzero(found >= 0)
-        chosen.offer(there, sparse.csr_array(self._store.known[found[there]]))
+        if len(there):
+            chosen.offer(there, self._store.known, found[there])
+            # Another deviation may serve where the first one fails.
+            chosen.close(self._left(told, chosen.pairs(_FEW)), _FEW)
 
-    def _found(self, attack: Attack, chosen: _Chosen) -> Iterator[Deviations]:
-        """Deviations for requests that are open; fewer become so while this goes on."""
-        known = self._known
-        for component in attack.shrunk.components:
-            if not _is_slow(component):
-                continue
-            is_here = np.isin(chosen.requests.cells, component.cells)
-            everybody = np.ones(len(known.insiders), bool)
-            alone = known.alone_in()
-            is_alone = alone[chosen.requests.cells] >= 0
-            part = chosen.requests.take(is_here & ~is_alone & chosen.is_open)
-            yield self._moves(component, part, everybody)
-            for size in _GROUPS:
-                left = np.flatnonzero(is_here & is_alone & chosen.is_open)
-                who = alone[chosen.requests.cells[left]]
-                members = np.unique(who)
-                for start in range(0, len(members), size):
-                    group = members[start : start + size]
-                    others = everybody.copy()
-                    others[group] = False
-                    part = chosen.requests.take(left[np.isin(who, group)])
-                    yield self._moves(component, part, others)
-
-    def join(self, attack: Attack, pairs: InsiderPairs) -> None:
+    def join(self, attack: Attack, told: Knowledge, pairs: InsiderPairs) -> None:
         """Look for deviations that answer several pairs with the same request at once.
 
         Args:
             attack: The attack of a reader.
+            told: How far each cell may move, as far as readers know.
             pairs: Requests against single contributors or coalitions.
         """
+        for size in _TOGETHER:
+            pairs = self._left(told, pairs)
+            for component in attack.shrunk.components:
+                if len(pairs) and _is_slow(component):
+                    here = pairs.take(np.isin(pairs.requests.cells, component.cells))
+                    if self._look(component, self._joined(here, size)):
+                        return
+
+    def _left(self, told: Knowledge, pairs: InsiderPairs) -> InsiderPairs:
+        """Those of some pairs that no deviation in the store answers."""
+        return pairs.take(self._store.shown(told, pairs.requests, np.ones(len(pairs), bool)) < 0)
+
+    def _joined(self, pairs: InsiderPairs, size: int) -> Iterator[_Group]:
+        """Requests that several pairs have in common, with all their contributors."""
         asked = pairs.requests
         keys = np.column_stack([asked.cells, asked.sides])
         _, first, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
         group = group.reshape(-1)
         target = np.zeros(len(first))
         np.maximum.at(target, group, asked.targets)
-        with contextlib.suppress(TimeUpError):
-            for component in attack.shrunk.components:
-                if not _is_slow(component):
-                    continue
-                left = np.flatnonzero(np.isin(asked.cells[first], component.cells))
-                for size in _TOGETHER:
-                    met = np.zeros(len(first), bool)
-                    for start in range(0, len(left), size):
-                        some = left[start : start + size]
-                        members = pairs.members[np.isin(group, some)]
-                        against = np.zeros(len(self._known.insiders), bool)
-                        against[members[members >= 0]] = True
-                        part = Requests(
-                            asked.cells[first[some]], asked.sides[first[some]], target[some]
-                        )
-                        found = self._moves(component, part, against)
-                        self._store.add(found)
-                        met[some] = _reached(part, found)
-                    left = left[~met[left]]
+        alone = self._known.alone_in()
+        for start in range(0, len(first), size):
+            some = first[start : start + size]
+            members = pairs.members[(group >= start) & (group < start + size)]
+            against = np.zeros(len(self._known.insiders), bool)
+            against[members[members >= 0]] = True
+            own = alone[asked.cells[some]]
+            against[own[own >= 0]] = False
+            targets = target[start : start + size]
+            yield Requests(asked.cells[some], asked.sides[some], targets), against
 
     def _moves(self, component: Component, part: Requests, against: Booleans) -> Deviations:
         """Deviations of a component that leave alone what some contributors know.
@@ -188,7 +241,7 @@ class Sparing:
             level = np.zeros(len(cells))
             np.maximum.at(level, place[mine], part.targets[mine])
             finder = Finder(replace(component, up=up, down=down), level, HighsModel)
-            finder.one_way(side, np.unique(place[mine]), singly=int(mine.sum()) <= _SINGLY)
+            finder.together(side, np.unique(place[mine]))
             found += [(cells[inside], x) for inside, x in finder.rows]
         rows = SparseRows(len(found), self._problem.cell_count)
         for number, (inside, x) in enumerate(found):
@@ -199,6 +252,8 @@ class Sparing:
 class _Chosen:
     """For each request the deviation that fails for the fewest contributors so far.
 
+    How many they are is counted without regard to levels: a few of them may be none.
+
     Attributes:
         requests: What contributors must not come closer than.
     """
@@ -207,65 +262,97 @@ class _Chosen:
         self, problem: Problem, known: InsiderKnowledge, requests: Requests, reaches: Reaches
     ):
         self._problem, self._known = problem, known
+        self._alone = known.alone_in()[requests.cells]
         self.requests = requests
-        count = len(requests)
-        self._spoilt = np.zeros(count, np.int64)
-        asked = np.flatnonzero(requests.targets > 0)
-        self._spoilt[asked] = self._fails(
-            asked, sparse.csr_array(reaches.tables[reaches.row[asked]])
-        )
-        self._parts: list[Deviations] = [reaches.tables]
-        self._rows = reaches.tables.shape[0]
-        self._row = np.full(count, -1, np.int64)
-        self._amount = np.zeros(count)
+        self._row = np.where(reaches.answered, reaches.row, -1)
+        self._tables: Deviations = reaches.tables
+        self._before = reaches
+        self._spoilt = np.zeros(len(requests), np.int64)
+        self._spoilt[(requests.targets > 0) & ~reaches.answered] = _NONE
+        asked = np.flatnonzero((requests.targets > 0) & reaches.answered)
+        self._spoilt[asked] = self._fails(asked, reaches.tables, reaches.row[asked])
 
     @property
     def is_open(self) -> Booleans:
         """Requests whose deviation fails for somebody."""
         return self._spoilt > 0
 
-    def offer(self, asked: Integers, deviations: Deviations) -> None:
-        """Take deviations, one for each of some requests, where they fail for fewer."""
-        if not len(asked):
-            return
-        spoilt = self._fails(asked, deviations)
-        better = np.flatnonzero(spoilt < self._spoilt[asked])
-        chosen, rows = asked[better], sparse.csr_array(deviations[better])
-        self._spoilt[chosen] = spoilt[better]
-        own = np.asarray(rows[np.arange(len(chosen)), self.requests.cells[chosen]]).ravel()
-        self._amount[chosen] = own * self.requests.sides[chosen]
-        self._row[chosen] = self._rows + np.arange(len(chosen))
-        self._parts.append(rows)
-        self._rows += len(chosen)
+    def offer(self, asked: Integers, deviations: Deviations, row: Integers) -> None:
+        """Take a deviation for each of some requests where it fails for fewer.
 
-    def reaches(self, before: Reaches) -> tuple[Reaches, Booleans]:
+        Args:
+            asked: The requests.
+            deviations: Deviations, of which several requests may have one in common.
+            row: The deviation of each request.
+        """
+        spoilt = self._fails(asked, deviations, row)
+        better = np.flatnonzero(spoilt < self._spoilt[asked])
+        if not len(better):
+            return
+        chosen = asked[better]
+        used, place = np.unique(row[better], return_inverse=True)
+        self._spoilt[chosen] = spoilt[better]
+        self._row[chosen] = self._tables.shape[0] + place
+        self._tables = sparse.csr_array(sparse.vstack([self._tables, deviations[used]]))
+
+    def pairs(self, most: int) -> InsiderPairs:
+        """Pairs of a request and a contributor for whom its deviation fails.
+
+        Args:
+            most: Leave requests out whose deviation fails for more.
+        """
+        asked = np.flatnonzero((self._spoilt > 0) & (self._spoilt <= most) & (self._row >= 0))
+        return open_pairs(
+            self._problem,
+            self.requests.take(asked),
+            self._tables,
+            self._known,
+            row=self._row[asked],
+        )
+
+    def close(self, left: InsiderPairs, most: int) -> None:
+        """Take requests with a deviation for met, apart from those of pairs that are left.
+
+        Args:
+            left: The pairs.
+            most: As for the pairs.
+        """
+        keys = np.column_stack([self.requests.cells, self.requests.sides])
+        wanted = np.column_stack([left.requests.cells, left.requests.sides])
+        is_left = np.isin(np.arange(len(keys)), match(keys, wanted))
+        self._spoilt[(self._row >= 0) & (self._spoilt <= most) & ~is_left] = 0
+
+    def reaches(self) -> tuple[Reaches, Booleans]:
         """The answers with these deviations, and which ones are new."""
-        is_new = self._row >= 0
+        before, row = self._before, self._row
+        is_new = row >= before.tables.shape[0]
+        amount = before.amount.copy()
+        cells, sides = self.requests.cells[is_new], self.requests.sides[is_new]
+        if is_new.any():
+            amount[is_new] = np.asarray(self._tables[row[is_new], cells]).ravel() * sides
         return Reaches(
-            np.where(is_new, self._amount, before.amount),
+            amount,
             before.limit,
-            sparse.csr_array(sparse.vstack(self._parts)),
+            self._tables,
             before.multipliers,
             before.answered,
-            np.where(is_new, self._row, before.row),
+            np.where(is_new, row, before.row),
         ), is_new
 
-    def _fails(self, asked: Integers, deviations: Deviations) -> Integers:
-        """For how many contributors each request's deviation fails."""
-        requests = self.requests.take(asked)
-        pairs = open_pairs(self._problem, requests, deviations, self._known).requests
-        keys = np.column_stack([requests.cells, requests.sides])
-        place = match(keys, np.column_stack([pairs.cells, pairs.sides]))
-        return np.bincount(place, minlength=len(asked))
+    def _fails(self, asked: Integers, deviations: Deviations, row: Integers) -> Integers:
+        """For how many contributors each request's deviation may fail.
+
+        Whoever is alone in the asked cell does not count.
+        """
+        used, place = np.unique(row, return_inverse=True)
+        number, who = self._known.touching(sparse.csr_array(deviations[used]))
+        count = np.bincount(number, minlength=len(used))[place]
+        keys = number * len(self._known.insiders) + who
+        alone = self._alone[asked]
+        is_own = (alone >= 0) & np.isin(place * len(self._known.insiders) + alone, keys)
+        return np.asarray(count - is_own, np.int64)
 
 
 def _is_slow(component: Component) -> bool:
     """Does each answer about a component take a linear program of some size?"""
     return component.network is None and len(component.cells) > LARGE
-
-
-def _reached(requests: Requests, deviations: Deviations) -> Booleans:
-    """Which requests any of some deviations meets."""
-    part = sparse.csr_array(deviations[:, requests.cells]).toarray() * requests.sides
-    most = part.max(axis=0, initial=0.0)
-    return np.asarray(most >= requests.targets * (1 - TOLERANCE))

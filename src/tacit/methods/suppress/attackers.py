@@ -222,7 +222,7 @@ class InsiderState(AttackerState):
             left = left[shown < 0]
             if is_last or not len(left) or search.should_stop():
                 break
-            self.sparing.join(attack, pairs.take(left))
+            self.sparing.join(attack, told, pairs.take(left))
 
     def _safe_from_readers(self, requests: Requests, answers: Reaches) -> Integers:
         """Requests about cells that meet their levels against readers."""

@@ -16,6 +16,7 @@ from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows
 from tacit.attack.shrink import Structure
+from tacit.attack.suggestions import Deviations
 from tacit.attack.sweep import Attack
 from tacit.clock import Clock, check_time
 from tacit.methods.engine import driver
@@ -52,6 +53,7 @@ class Search(driver.Search):
         base: Weight of the sensitive cells, which every solution pays.
         best: The best safe pattern so far.
         known: Deviations that were known to show it safe when it was found.
+        spared: The same for many contributors at once, one per row; None where none attack.
         proof: Has patterns audited.
         may_start_again: Whether `OutgrownError` is raised where it is due, for `start_again`.
         unprotected: Sensitive cells that the last pattern looked at leaves exposed, or that were
@@ -88,6 +90,7 @@ class Search(driver.Search):
         self.best: Booleans | None = None
         self.bound = self.base
         self.known: list[Witness] = []
+        self.spared: Deviations | None = None
         self.may_start_again = False
         self._last_attack: tuple[AttackerState, Booleans, Attack] | None = None
         self._is_settled = False
@@ -304,6 +307,7 @@ class Search(driver.Search):
     def _take(self, hidden: Booleans) -> None:
         self.best = hidden.copy()
         self.known = [each for state in self.states for each in state.witnesses.deviations()]
+        self.spared = None if self.insiders is None else self.insiders.store.known
 
     def fall_back(self, hidden: Booleans | None) -> None:
         """Return to an earlier pattern, or to none."""

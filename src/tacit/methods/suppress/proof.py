@@ -95,12 +95,19 @@ def _suggested(search: Search) -> Deviations:
             # The same deviation may be known for many requests, the other way round for some.
             found[key, id(each.x)] = each
     shape = (len(found), search.problem.cell_count)
+    spared = search.spared
+    if spared is not None:
+        row = np.repeat(np.arange(spared.shape[0]), np.diff(spared.indptr))
+        beyond = np.unique(row[~search.best[spared.indices]])
+        spared = sparse.csr_array(spared[np.setdiff1d(np.arange(spared.shape[0]), beyond)])
+    else:
+        spared = sparse.csr_array((0, search.problem.cell_count))
     if not found:
-        return sparse.csr_array(shape)
+        return spared
     lengths = [len(each.cells) for each in found.values()]
     entries = (
         np.concatenate([each.x for each in found.values()]),
         np.concatenate([each.cells for each in found.values()]),
         np.concatenate([[0], np.cumsum(lengths)]),
     )
-    return sparse.csr_array(entries, shape=shape)
+    return sparse.csr_array(sparse.vstack([sparse.csr_array(entries, shape=shape), spared]))

@@ -7,7 +7,7 @@ what is already suppressed comes for free, and values of a relaxation can guide 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +23,9 @@ from tacit.methods.suppress.weights import HIDDEN_COST, steering
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.highs import HighsModel
 from tacit.tolerances import FAR_LEAST_MOVES, NEGLIGIBLE_MOVE, ROUNDING_NOISE, SOLVER
+
+if TYPE_CHECKING:
+    from tacit.methods.suppress.heuristics.insider_patterns import InsiderPatterns
 
 _REPAIRS = 20
 _BATCH = 12
@@ -46,6 +49,7 @@ class Constructor:
         self.unfinished = search.sensitive
         self._linear: dict[int, CheapestDeviation] = {}
         self._nearby: Nearby | None = None
+        self._insider_patterns: InsiderPatterns | None = None
 
     def construct(
         self,
@@ -73,6 +77,9 @@ class Constructor:
             # shows that for the first one is looked at first.
             for state in search.states:
                 check_time()
+                if state is search.insiders and self._is_slow(hidden):
+                    self._add_for_insiders(hidden, guide)
+                    continue
                 self._protect(state, search.missed(state, hidden), hidden, cost)
                 if state is search.states[0]:
                     search.missed(state, hidden)
@@ -88,6 +95,21 @@ class Constructor:
             if int(hidden.sum()) == before:
                 return None
         return None
+
+    def _is_slow(self, hidden: Booleans) -> bool:
+        """Does each pair of a level and a contributor take a linear program of some size?"""
+        insiders = self._search.insiders
+        return insiders is not None and insiders.sparing.serves(
+            self._search.attack(insiders, hidden)
+        )
+
+    def _add_for_insiders(self, hidden: Booleans, guide: Floats | None) -> None:
+        """Suppress more, in place, because of contributors: for many levels together."""
+        from tacit.methods.suppress.heuristics.insider_patterns import InsiderPatterns
+
+        if self._insider_patterns is None:
+            self._insider_patterns = InsiderPatterns(self._search)
+        hidden |= self._insider_patterns.protecting(hidden, guide)
 
     def _meet_singleton_rows(self, hidden: Booleans, cost: Floats) -> None:
         """Suppress the cheapest cells of relations with singletons until there are enough."""

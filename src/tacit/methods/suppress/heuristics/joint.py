@@ -45,6 +45,7 @@ class JointPatterns:
 
     Attributes:
         level: How far each cell is to move, up and down.
+        relations: The relations that matter.
     """
 
     def __init__(self, search: Search):
@@ -54,7 +55,7 @@ class JointPatterns:
         self.level[problem.sensitive] = np.maximum(problem.upper_level, problem.lower_level)
         self._usable: Booleans = search.secondary | search.sensitive
         structure = search.structure
-        self._A = structure.A[structure.essential]
+        self.relations = structure.A[structure.essential]
         self._seed = search.options.seed
 
     def pattern(self, start: Booleans, guide: Floats | None = None) -> Booleans:
@@ -71,7 +72,7 @@ class JointPatterns:
         hidden = (start & self._search.secondary) | self._search.sensitive
         missed = self.exposed(hidden)
         if len(missed):
-            near = self._near(missed, hidden)
+            near = self.near(missed, hidden)
             hidden |= self._moving(near, missed, hidden, self.cost(guide), rounds=2)
         return hidden
 
@@ -103,7 +104,7 @@ class JointPatterns:
         separator = self._search.outsiders[0].separator
         self._seed += 1
         return JointMoves(
-            self._A,
+            self.relations,
             np.where(cells, separator.up, 0.0),
             np.where(cells, separator.down, 0.0),
             self.level,
@@ -112,12 +113,12 @@ class JointPatterns:
             seed=self._seed,
         )
 
-    def _near(self, missed: Integers, hidden: Booleans) -> Booleans:
+    def near(self, missed: Integers, hidden: Booleans) -> Booleans:
         """Cells that may help to protect those that are exposed."""
         near = hidden.copy()
         fringe = np.zeros(len(hidden), bool)
         fringe[missed] = True
-        touching = abs(self._A).sign()
+        touching = abs(self.relations).sign()
         while True:
             check_time()
             grown = np.asarray(touching.T @ (touching @ fringe.astype(np.float64))) > 0

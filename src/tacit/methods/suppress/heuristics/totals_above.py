@@ -50,9 +50,7 @@ def _pattern(search: Search) -> Booleans | None:
         cell, side = int(requests.cells[number]), int(requests.sides[number])
         rows = below.rising(cell) if side > 0 else below.falling(cell, requests.targets[number])
         rows = sparse.csr_array(rows * float(side * requests.targets[number]))
-        if not rows.shape[0] or not reader.witnesses.remember(
-            requests, number, *_entries(rows, 0)
-        ):
+        if not rows.shape[0] or not reader.witnesses.remember(requests, number, *_entries(rows, 0)):
             return None
         used.append(rows)
     deviations = sparse.csr_array(sparse.vstack(used))
