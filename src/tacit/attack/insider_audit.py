@@ -274,11 +274,11 @@ def audit_insiders(
         is_slow = sparing.covers(attack(), requests.cells)
         parts = [evidence]
         if is_slow.any():
-            found, is_new = sparing.spared(
+            better, is_new = sparing.spared(
                 attack, knowledge, requests.take(is_slow), rows.take(is_slow)
             )
             short = requests.take(is_slow).take(is_new)
-            parts.append(Evidence.of(short, checked(short, found.take(is_new).shown)))
+            parts.append(Evidence.of(short, checked(short, better.take(is_new).shown)))
         again = spoilt(requests.take(~is_slow), rows.take(~is_slow))
         if len(again):
             parts.append(Evidence.of(again, with_few_moves(again)))

@@ -33,7 +33,7 @@ from tacit.solver.highs import HighsModel
 _MANY = 64
 """Levels that are asked for together."""
 _SIZE = 8
-"""Contributors whose own cells may move in one deviation, which fails for the others of its group;"""
+"""Contributors whose own cells may move in one deviation: it fails for others of its group;"""
 _DIVISIONS = 2
 """so many divisions into groups are made. Two contributors are hardly together twice."""
 _TOGETHER = (16, 1)
@@ -170,7 +170,7 @@ class Sparing:
         """Which cells are in such parts."""
         slow = np.array([_is_slow(component) for component in attack.shrunk.components], bool)
         place = attack.shrunk.place[cells]
-        return (place >= 0) & np.append(slow, False)[place]
+        return np.asarray((place >= 0) & np.append(slow, False)[place])
 
     def _choose(self, chosen: _Chosen, told: Knowledge) -> None:
         """Take what the store has, first deviations that fail for few."""

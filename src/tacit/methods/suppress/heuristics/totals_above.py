@@ -2,9 +2,9 @@
 
 Where a cell without parts and every total above it rise by the same amount, all relations hold, so
 that each of these cells can rise. Contributors know no better, but for the one who is alone in the
-cell: for that one another cell rises. So such a pattern is safe from readers and contributors alike,
-unless cells must be published or bounds are tight. It is kept in case that a better one is not found
-in time.
+cell: for that one another cell rises. So such a pattern is safe from readers and contributors
+alike, unless cells must be published or bounds are tight. It is kept in case that a better one is
+not found in time.
 """
 
 from __future__ import annotations
