@@ -105,10 +105,9 @@ class Suggestions:
             fair = side * x.data * FURTHEST >= largest[row]
             fair &= side * x.data * _EXACT >= self._missed[row]
             use = np.flatnonzero(inside[row] & (side * x.data > 0) & fair)
-            order = [-side * x.data[use] / largest[row[use]], x.indices[use]]
-            if ranking is not None:
-                order.insert(1, ranking[row[use]])
-            use = use[np.lexsort(order)]
+            first_ones = np.zeros(len(use)) if ranking is None else ranking[row[use]]
+            nearest = -side * x.data[use] / largest[row[use]]
+            use = use[np.lexsort((nearest, first_ones, x.indices[use]))]
             first = np.searchsorted(x.indices[use], np.arange(len(told.up) + 1))
             left = np.flatnonzero(asked & (requests.sides == side))
             for rank in range(_TRIES):

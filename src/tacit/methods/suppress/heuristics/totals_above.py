@@ -38,11 +38,16 @@ def keep_totals_ready(search: Search) -> None:
 
 
 def _pattern(search: Search) -> Booleans | None:
-    """The pattern, with witnesses for all levels; None where it does not protect all cells."""
+    """The pattern, with witnesses for all levels; None where it does not protect all cells.
+
+    Sliding levels, which are about both sides together, are left to others.
+    """
     problem, reader, insiders = search.problem, search.outsiders[0], search.insiders
     alone = np.full(problem.cell_count, -1) if insiders is None else insiders.known.alone_in()
     below = _Below(problem, alone)
     requests = reader.requests()
+    if reader.slides or not len(requests):
+        return None
     used: list[sparse.csr_array[Any, Any]] = []
     for number in range(len(requests)):
         if number % 64 == 0:
