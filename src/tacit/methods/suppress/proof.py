@@ -58,6 +58,9 @@ class Proof:
             if self._hidden is not None:
                 search.adopt(self._hidden)
             return
+        if self._hidden is not None and search.weigh(self._hidden) < search.weigh(search.best):
+            # What was kept ready is better than what was found.
+            search.fall_back(self._hidden)
         search.observer.on_phase("audit")
         if self._hidden is not None and np.array_equal(search.best, self._hidden):
             return

@@ -12,6 +12,7 @@ from tacit.methods.suppress.heuristics.totals_above import keep_totals_ready
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
+from tacit.outcome import Suppression
 from tests.attack.contributors import KINDS, RULES, contributed
 from tests.methods.suppress.test_insiders import withheld
 
@@ -30,6 +31,7 @@ def test_what_is_kept_ready_withstands_every_contributor(seed: int, kind: str, r
     if result is not None:
         result = search.expand(result)
         assert result.audit is not None
+        assert isinstance(result.solution, Suppression)
         assert result.audit.safe
         pattern = np.flatnonzero(result.solution.suppressed).tolist()
         assert not withheld(made, pattern).exposed()

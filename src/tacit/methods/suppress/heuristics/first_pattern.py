@@ -149,6 +149,7 @@ def anything_safe(search: Search, constructor: Constructor) -> None:
     with Clock(turns.SUPPRESS_HYPERCUBES * search.seconds_left):
         cubes = hypercube_pattern(search, Subtables.of(search.problem.relations))
         hidden = constructor.construct(cubes | begun)
-    for pattern in (hidden, search.sensitive | search.secondary):
+    everything: Booleans = search.sensitive | search.secondary
+    for pattern in (hidden, None if search.proof.audit is not None else everything):
         if search.best is None and pattern is not None and search.offer(pattern):
             search.offer(clean_up(search, pattern))
