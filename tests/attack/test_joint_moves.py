@@ -22,7 +22,7 @@ from tests.attack.tables import Published, brute_force, published_tables, table_
 def everything_jointly() -> Iterator[None]:
     """Small tables are asked jointly, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "_LARGE", 0)
+        patch.setattr(sweep, "LARGE", 0)
         patch.setattr(joint_moves, "_MANY", 1)
         yield
 
@@ -67,7 +67,7 @@ def test_audits_agree_with_those_that_ask_one_by_one(
     assert structure.shrunk.components
     jointly = audit(problem, hidden, exact=False)
     jointly.check()
-    monkeypatch.setattr(sweep, "_LARGE", 10**9)
+    monkeypatch.setattr(sweep, "LARGE", 10**9)
     apart = audit(problem, hidden, exact=False)
     assert jointly.exposed_cells == apart.exposed_cells
 

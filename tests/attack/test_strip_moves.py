@@ -58,7 +58,7 @@ def test_audits_with_strips_find_the_same_cells(seed: int, monkeypatch: pytest.M
     rng = np.random.default_rng(seed)
     hidden = (rng.random(problem.cell_count) < 0.6) | problem.is_sensitive
     expected = audit(problem, hidden, cells="sensitive", exact=False)
-    monkeypatch.setattr(sweep, "_LARGE", 0)
+    monkeypatch.setattr(sweep, "LARGE", 0)
     found = audit(problem, hidden, cells="sensitive", exact=False)
     assert found.exposed_cells == expected.exposed_cells
     found.check()
