@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -30,52 +29,13 @@ from tacit.rules import PPercent
 from tests.attack.contributors import (
     KINDS,
     RULES,
-    Contributed,
+    assert_shown,
     contributed,
+    exposures,
     insiders_of,
     level_against,
     minimal,
 )
-
-
-def exposures(found: Audit) -> set[tuple[int, str]]:
-    """Cells and levels that insiders get below."""
-    assert found.insiders is not None
-    return {(each.cell, each.level) for each in found.insiders.exposures}
-
-
-def assert_shown(made: Contributed, found: Audit) -> None:
-    """Every insider and coalition has a row for each level, by a check with plain loops.
-
-    Rows of readers and of coalitions are tried one by one; a row may be scaled down, and one that
-    is a direction without end to any length.
-    """
-    assert found.insiders is not None
-    assert made.problem.insiders is not None
-    insider = found.insiders
-    readers = found.findings[0].evidence
-    rows = [
-        (int(evidence.cells[claim]), int(evidence.sides[claim]), evidence.amount[claim], x)
-        for evidence in (readers, insider.evidence)
-        for claim, x in enumerate(evidence.deviations.toarray())
-    ]
-    for size in range(1, made.problem.insiders.coalition + 1):
-        for who in itertools.combinations(made.listed, size):
-            members = frozenset(who)
-            rest = made.problem.value - made.amounts[list(who)].sum(axis=0)
-            known = [i for i in range(len(rest)) if made.knows(members, i)]
-            for cell in made.problem.sensitive.tolist():
-                for side, level in zip((-1, 1), made.level(members, cell)[:2], strict=True):
-                    if level <= 1e-9:
-                        continue
-                    scaled = [
-                        x * min(level / abs(x[cell]), np.inf if np.isinf(amount) else 1.0)
-                        for asked, to, amount, x in rows
-                        if (asked, to) == (cell, side) and amount >= level * (1 - 1e-8)
-                    ]
-                    assert any(not x[known].any() and (x >= -rest - 1e-7).all() for x in scaled), (
-                        f"cell {cell}, side {side}, contributors {who}"
-                    )
 
 
 @pytest.mark.parametrize("coalition", [1, 2])

@@ -14,8 +14,7 @@ from tacit.attack.knowledge import Knowledge
 from tacit.attack.sparing import Sparing
 from tacit.attack.suggestions import Suggestions
 from tacit.attack.sweep import Attack
-from tests.attack.contributors import RULES, contributed, minimal
-from tests.attack.test_insider_audit import assert_shown, exposures
+from tests.attack.contributors import RULES, assert_shown, contributed, exposures, minimal
 
 KINDS = ("3-D", "linked")
 
