@@ -108,6 +108,14 @@ document.addEventListener("keydown", (event) => {
   for (const open of document.querySelectorAll("details.help[open]")) { open.open = false; open.querySelector("summary").focus(); }
 });
 
+// A form that is saved because a field has changed presses no button. htmx would send the one that
+// has the focus by then: whoever goes on by the Tab key would remove a rule, or start a search.
+document.addEventListener("htmx:configRequest", (event) => {
+  const form = event.detail.elt, cause = event.detail.triggeringEvent;
+  if (form.tagName !== "FORM" || !cause || cause.type !== "change") return;
+  for (const button of form.querySelectorAll("button[name]")) delete event.detail.parameters[button.name];
+});
+
 // A form that was sent comes back while somebody is typing in its next field: what was typed stays.
 let typed = null;
 document.addEventListener("htmx:beforeSwap", (event) => {
