@@ -44,7 +44,7 @@ def test_columns_get_roles_by_one_click(app: App) -> None:
 def test_what_columns_seem_to_be(app: App) -> None:
     """Of nested columns the finest is a code, and what has many different numbers is the value."""
     rows = [
-        f"{'AB'[i % 2]},{'AB'[i % 2]}{i % 4},{2000 + i % 3},XX{i % 7},{i * 1.5},{i}\n"
+        f"{'AB'[i % 2]},{'AB'[i % 2]}{i % 4},{20 + i % 12},XX{i % 7},{i * 1.5},{i}\n"
         for i in range(90)
     ]
     app.open("x.csv", "section,division,year,region,turnover,group\n" + "".join(rows))
@@ -377,6 +377,11 @@ def test_methods_are_compared(firms: App) -> None:
     until = time.monotonic() + 100
     while not run.progress.is_over and time.monotonic() < until:
         time.sleep(0.05)
+    # What was asked for stays to be seen.
+    page = firms.get("protect")
+    assert 'name="time_limit" value="5"' in page
+    assert 'value="suppress" checked><label for="compare-' in page
+    assert 'value="round"><label for="compare-' in page
     page = firms.get("protect-compared")
     assert "Methods side by side" in page
     assert page.count("<td>yes</td>") == 2

@@ -144,7 +144,8 @@ def look_at(
             names, rows = _first_rows(query)
         except duckdb.Error:
             raise InputError("this is not a Parquet file, or it is damaged", path=path) from None
-        return Look(_columns(names, rows, [PLAIN]), len(rows), _coarser(names, rows))
+        columns = _columns(names, rows, [PLAIN])
+        return Look(columns, len(rows), _coarser(columns, rows))
     found = sniff(path, examples=ROWS_LOOKED_AT, **(written or {}))
     if not any(found.header):
         raise InputError("the first line is empty; it must name the columns", path=path)
@@ -157,7 +158,7 @@ def look_at(
         formats.append(PLAIN)
     rows = [[*row] for row in found.examples if any(row)]
     columns = _columns(found.header, rows, formats)
-    return Look(columns, len(rows), _coarser(found.header, rows), found)
+    return Look(columns, len(rows), _coarser(columns, rows), found)
 
 
 def _fixed_width(path: Path, layout: Path) -> Look:
@@ -204,18 +205,18 @@ def _columns(
     return tuple(found)
 
 
-def _coarser(names: Sequence[str], rows: Sequence[Sequence[str]]) -> frozenset[str]:
+def _coarser(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> frozenset[str]:
     """Columns that follow from a finer one: of levels of a hierarchy the finest is enough."""
-    columns = {
-        name: [row[place] for row in rows]
-        for place, name in enumerate(names)
-        if all(place < len(row) for row in rows)
+    codes = {
+        column.name: [row[place] for row in rows]
+        for place, column in enumerate(columns)
+        if column.kind == "text" and all(place < len(row) for row in rows)
     }
-    different = {name: len({*entries}) for name, entries in columns.items()}
+    different = {name: len({*entries}) for name, entries in codes.items()}
     return frozenset(
         name
-        for name, entries in columns.items()
-        for finer, others in columns.items()
+        for name, entries in codes.items()
+        for finer, others in codes.items()
         # Where nearly every row is different, everything follows from it.
         if 1 < different[name] < different[finer] <= MOST_CODES * len(rows)
         and len({*zip(others, entries, strict=True)}) == different[finer]

@@ -206,7 +206,7 @@ def compared(visit: Visit) -> Response:
 def _comparison_context(visit: Visit) -> dict[str, Any]:
     run = visit.desk.runs.comparison
     if run is None:
-        return {"comparing": None}
+        return {"comparing": None, "compare_methods": [*METHODS], "compare_time": "10"}
     rows: list[dict[str, Any]] = []
     best: list[str] = []
     notes: list[str] = []
@@ -233,6 +233,8 @@ def _comparison_context(visit: Visit) -> dict[str, Any]:
         best, notes = found.best(), found.notes()
     return {
         "comparing": run,
+        "compare_methods": run.request["methods"],
+        "compare_time": f"{run.request['time_limit']:g}",
         "compared": progress,
         "compared_rows": rows,
         "compared_best": best,
