@@ -18,6 +18,7 @@ import numpy as np
 from pyscipopt import Conshdlr, Eventhdlr, Heur, Model, quicksum
 from pyscipopt.scip import PY_SCIP_EVENTTYPE as EVENT
 from pyscipopt.scip import PY_SCIP_HEURTIMING as TIMING
+from pyscipopt.scip import PY_SCIP_PARAMSETTING
 from pyscipopt.scip import PY_SCIP_RESULT as RESULT
 from scipy import sparse
 
@@ -253,9 +254,26 @@ class ScipTree(ScipMip):
     not argue from what it does not see.
     """
 
-    def __init__(self, A: sparse.csr_array[Any, Any], condition: Condition, **program: Any):
+    def __init__(
+        self,
+        A: sparse.csr_array[Any, Any],
+        condition: Condition,
+        *,
+        guess: bool = True,
+        **program: Any,
+    ):
+        """Prepare.
+
+        Args:
+            A: The rows.
+            condition: What vectors must meet besides.
+            guess: Whether SCIP looks for vectors by heuristics, each of which has to be judged.
+            **program: The rest of the program, see `ScipMip`.
+        """
         super().__init__(A, **program)
         self.condition = condition
+        if not guess:
+            self.model.setHeuristics(PY_SCIP_PARAMSETTING.OFF)
         self.model.setParams(
             {
                 "misc/allowstrongdualreds": False,
@@ -303,16 +321,27 @@ class ScipTree(ScipMip):
         return len(cuts) > 0
 
 
-def _guarded(callback: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """Keep an error of a callback for later: SCIP must not see it."""
+Callback: TypeAlias = Callable[..., dict[str, Any]]
 
-    @functools.wraps(callback)
-    def guarded(plugin: Any, *arguments: Any, **named: Any) -> dict[str, Any]:
-        try:
-            return callback(plugin, *arguments, **named)
-        except BaseException as error:
-            plugin.program.fail(error)
-            return {"result": RESULT.DIDNOTRUN}
+
+def _guarded(otherwise: int = RESULT.DIDNOTRUN) -> Callable[[Callback], Callback]:
+    """Keep an error of a callback for later: SCIP must not see it.
+
+    Args:
+        otherwise: The result that SCIP is told then; one that it takes from this callback, or it
+            prints a message of its own.
+    """
+
+    def guarded(callback: Callback) -> Callback:
+        @functools.wraps(callback)
+        def kept(plugin: Any, *arguments: Any, **named: Any) -> dict[str, Any]:
+            try:
+                return callback(plugin, *arguments, **named)
+            except BaseException as error:
+                plugin.program.fail(error)
+                return {"result": otherwise}
+
+        return kept
 
     return guarded
 
@@ -333,7 +362,7 @@ class _Listener(Eventhdlr):
         for kind in (EVENT.BESTSOLFOUND, EVENT.NODESOLVED):
             self.model.dropEvent(kind, self)
 
-    @_guarded
+    @_guarded()
     def eventexec(self, _event: Any) -> dict[str, Any]:
         """Something happened."""
         self.program.listen()
@@ -353,14 +382,14 @@ class _Handler(Conshdlr):
         for variable in self.program.variables:
             self.model.addVarLocks(variable, positive, negative)
 
-    @_guarded
+    @_guarded(RESULT.INFEASIBLE)
     def conscheck(self, _constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
         """Does a solution meet the condition?"""
         tree = self.program
         accepted = tree.condition.accepts(tree.values(solution))
         return {"result": RESULT.FEASIBLE if accepted else RESULT.INFEASIBLE}
 
-    @_guarded
+    @_guarded(RESULT.INFEASIBLE)
     def consenfolp(self, *_: Any) -> dict[str, Any]:
         """Does the integer solution of a node meet it? If not, cut it off."""
         tree = self.program
@@ -372,14 +401,14 @@ class _Handler(Conshdlr):
             return {"result": RESULT.SEPARATED}
         return {"result": RESULT.INFEASIBLE}
 
-    @_guarded
+    @_guarded(RESULT.INFEASIBLE)
     def consenfops(self, *_: Any) -> dict[str, Any]:
         """Does the pseudo solution of a node meet it?"""
         tree = self.program
         accepted = tree.condition.accepts(tree.values(None))
         return {"result": RESULT.FEASIBLE if accepted else RESULT.INFEASIBLE}
 
-    @_guarded
+    @_guarded()
     def conssepalp(self, *_: Any) -> dict[str, Any]:
         """Cut off a fractional solution."""
         tree = self.program
@@ -402,7 +431,7 @@ class _Suggestions(Heur):
         self.program = program
         self._last: Floats | None = None
 
-    @_guarded
+    @_guarded()
     def heurexec(self, *_: Any) -> dict[str, Any]:
         """Hand over the best vector known, unless SCIP has it or has ruled it out."""
         tree = self.program

@@ -43,9 +43,9 @@ def always_beside(monkeypatch: pytest.MonkeyPatch) -> list[TreeBeside]:
 
     begin = auto.Rounds.run
 
-    def beginning(rounds: auto.Rounds, *, seconds: float) -> bool:
+    def beginning(rounds: auto.Rounds) -> bool:
         rounds._beside.begin()
-        return begin(rounds, seconds=seconds)
+        return begin(rounds)
 
     monkeypatch.setattr(auto.Rounds, "run", beginning)
     monkeypatch.setattr(TreeBeside, "start", noting)

@@ -20,6 +20,7 @@ SUPPRESS_NEIGHBOURHOODS = 0.1  # Later rounds improve the pattern, too.
 SUPPRESS_NEIGHBOURHOODS_IN_GROUPS = 0.3  # There they find more than integer master problems.
 SUPPRESS_INTEGER_MASTER = 0.1  # A master problem that takes longer is left to branch and cut.
 SUPPRESS_SMALL_TREE = 0.15  # The tree over all columns, which alone proves, needs its time.
+SUPPRESS_REGIONS = 0.25  # Then the tree, which alone proves, has its turn if one core does all.
 SUPPRESS_EXACT_MODULES = 0.5  # From then on modules are protected by heuristics.
 SUPPRESS_MODULE = 0.5  # Of the time left, for one module: others wait.
 SUPPRESS_LAST_AUDIT = 0.03  # Beyond the limit: nothing is handed over without an audit.

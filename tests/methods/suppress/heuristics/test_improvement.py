@@ -10,6 +10,7 @@ from tacit.methods.suppress.algorithms.auto import Beside, Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.heuristics.regions import Regions
 from tacit.methods.suppress.run import suppress
 from tests.methods.suppress.larger_tables import cube, started
 
@@ -22,7 +23,7 @@ def test_rounds_end_at_the_optimum(seed: int) -> None:
     master = Master(search)
     neighbourhoods = Neighbourhoods(search, constructor)
     rounds = Rounds(search, master, constructor, neighbourhoods, Beside(search, master))
-    assert rounds.run(seconds=30)
+    assert rounds.run()
     best = suppress(problem, algorithm="monolithic", time_limit=60)
     assert search.objective == best.report.objective
     assert search.bound == search.objective
@@ -74,3 +75,46 @@ def test_clean_up_without_time_leaves_a_safe_pattern_alone() -> None:
         fewer = cleaned.copy()
         fewer[cell] = False
         assert not audit(problem, fewer, cells="sensitive", exact=False).safe
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_regions_keep_the_pattern_safe_and_never_make_it_heavier(seed: int) -> None:
+    """What is found region by region is safe under an audit that shares nothing with the search."""
+    problem = cube(seed, size=4)
+    search, constructor = started(problem)
+    master = Master(search)
+    assert master.tighten()
+    before = search.objective
+    found = Regions(search, master, constructor).improve(seconds=10)
+    assert found == (search.objective < before)
+    assert search.best is not None
+    assert audit(problem, search.best, cells="sensitive", exact=False).safe
+
+
+def test_regions_find_what_the_first_pattern_misses() -> None:
+    """A region as large as the table has the optimum; on some tables that is lighter."""
+    better = 0
+    for seed in range(6):
+        problem = cube(seed, size=2)
+        search, constructor = started(problem)
+        master = Master(search)
+        assert master.tighten()
+        better += Regions(search, master, constructor).improve(seconds=30)
+        best = suppress(problem, algorithm="monolithic", time_limit=60)
+        assert search.objective == best.report.objective
+    assert better > 0
+
+
+def test_a_cut_that_is_known_by_now_is_an_objection() -> None:
+    """Rounds go on if what the master problem proposes violates a cut that came meanwhile."""
+    problem = cube(1, size=2)
+    search, constructor = started(problem)
+    master = Master(search)
+    neighbourhoods = Neighbourhoods(search, constructor)
+    rounds = Rounds(search, master, constructor, neighbourhoods, Beside(search, master))
+    assert rounds.run()
+    nothing = np.zeros(len(master.cells))
+    assert (master.missed(nothing) > 0).any()
+    master.recall(nothing)
+    # All cuts that it violates are at work already: none is added, but nobody may call it the end.
+    assert rounds._object([nothing]) > 0

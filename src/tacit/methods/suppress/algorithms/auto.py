@@ -24,6 +24,7 @@ from tacit.methods.suppress.heuristics.groups import Groups, serves, usual_size
 from tacit.methods.suppress.heuristics.joint import JointPatterns
 from tacit.methods.suppress.heuristics.joint import serves as serves_jointly
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
+from tacit.methods.suppress.heuristics.regions import Regions
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
@@ -113,9 +114,16 @@ def run(search: Search) -> None:
         neighbourhoods = Neighbourhoods(search, constructor)
         neighbourhoods.improve(master.full(master.y), tries=tries, seconds=share * limit)
         rounds = Rounds(search, master, constructor, neighbourhoods, beside)
-        seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
-        if not search.should_stop() and not rounds.run(seconds=seconds):
-            _branch(search, master, root, constructor, neighbourhoods, beside)
+        if search.should_stop() or rounds.run():
+            return
+        search.observer.on_phase("branching")
+        if (~master.fixed_out).sum() >= _WORTH_A_CORE:
+            beside.begin()
+        regions = Regions(search, master, constructor)
+        if search.structure.strips_cover:
+            _branch_in_networks(search, master, rounds, regions, neighbourhoods, beside)
+        else:
+            _branch(search, master, root, regions, neighbourhoods, beside)
 
 
 def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master | None:
@@ -229,46 +237,76 @@ class Beside:
             self._tree.stop()
 
 
-def _branch(
+def _branch_in_networks(
     search: Search,
     master: Master,
-    root: Root,
-    constructor: Constructor,
+    rounds: Rounds,
+    regions: Regions,
     neighbourhoods: Neighbourhoods,
     beside: Beside,
 ) -> None:
-    """A tree over all columns, here or beside.
+    """Trees, regions and rounds in turn, where cuts are found by flows.
 
-    While it grows beside, patterns are improved here. Trees over the columns that the relaxation
-    likes come first, unless cuts are found by flows and one core has to do all.
+    The tree grows beside, if there is a second core. On one core its turns become longer, and once
+    master problems are too hard it has the rest of the time.
     """
     from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 
     limit = search.options.time_limit
-    search.observer.on_phase("branching")
-    if (~master.fixed_out).sum() >= _WORTH_A_CORE:
-        beside.begin()
+    turn = turns.SUPPRESS_SMALL_TREE * limit
     while not search.should_stop():
-        if search.structure.strips_cover and not beside.is_growing:
-            Tree(search, master, constructor).run()
+        if not beside.is_growing and not rounds.are_hard:
+            Tree(search, master, regions.constructor, seconds=turn).run()
+            turn *= 2
+        found = regions.improve(seconds=turns.SUPPRESS_REGIONS * limit)
+        if search.should_stop():
             return
+        if not rounds.are_hard:
+            if rounds.run():
+                return
+        elif not beside.is_growing:
+            Tree(search, master, regions.constructor).run()
+            return
+        elif not found:
+            neighbourhoods.improve(master.full(master.y), tries=_TRIES, seconds=_MASTER_SECONDS)
+
+
+def _branch(
+    search: Search,
+    master: Master,
+    root: Root,
+    regions: Regions,
+    neighbourhoods: Neighbourhoods,
+    beside: Beside,
+) -> None:
+    """A tree over all columns, here or beside, after small ones and regions.
+
+    Small trees are those over the columns that the relaxation likes. While the large one grows
+    beside, patterns are improved here.
+    """
+    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
+
+    limit = search.options.time_limit
+    turn = turns.SUPPRESS_SMALL_TREE * limit
+    while not search.should_stop():
         free = int((~master.fixed_out).sum())
         liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
         before = search.objective
         if len(liked) < _SMALL_TREE * free:
-            seconds = min(turns.SUPPRESS_SMALL_TREE * limit, search.seconds_left)
-            Tree(search, master, constructor, columns=liked, seconds=seconds).run()
+            seconds = min(turn, search.seconds_left)
+            Tree(search, master, regions.constructor, columns=liked, seconds=seconds).run()
         if search.should_stop():
             return
         if search.objective < before:
             root.run(seconds=turns.SUPPRESS_ROOT_AGAIN * limit)
             continue
-        if beside.is_growing:
-            guide = master.full(master.y)
-            neighbourhoods.improve(guide, tries=_TRIES, seconds=turns.SUPPRESS_SMALL_TREE * limit)
-            continue
-        Tree(search, master, constructor).run()
-        return
+        found = regions.improve(seconds=turn)
+        if not beside.is_growing:
+            if not search.should_stop():
+                Tree(search, master, regions.constructor).run()
+            return
+        if not found:
+            neighbourhoods.improve(master.full(master.y), tries=_TRIES, seconds=turn)
 
 
 def _best_columns(search: Search, master: Master) -> Booleans:
@@ -284,6 +322,9 @@ class Rounds:
     Where the cuts describe a table well, a mixed-integer program over them is solved in a moment,
     and its optimum is a bound for all patterns. Each pattern on the way is judged by the attackers,
     who answer with cuts, and made safe, which gives better patterns than the relaxation alone.
+
+    Attributes:
+        are_hard: Whether the last one was not solved to the end.
     """
 
     def __init__(
@@ -302,16 +343,15 @@ class Rounds:
         self._integer_master = IntegerMaster(
             master, np.ones(master.size, bool), search.base, search.options.seed
         )
+        limit = search.options.time_limit
+        self._seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
+        self.are_hard = False
         self._places = np.arange(len(master.pool))
         if len(self._places) > _MOST_ROWS:
             self._places = master.active
 
-    def run(self, *, seconds: float) -> bool:
-        """Go on until nothing is left to do; False if the master problems became too hard.
-
-        Args:
-            seconds: The longest time for one master problem.
-        """
+    def run(self) -> bool:
+        """Go on until nothing is left to do; False if they close the gap too slowly."""
         search, master = self._search, self._master
         solved = True
         gaps: list[float] = []
@@ -327,7 +367,7 @@ class Rounds:
             # As long as much is open elsewhere, the last digits are not worth it.
             gap = max(0.5 * search.options.gap, _ROUGHLY * min(search.gap, 1.0))
             is_rough = gap > 0.5 * search.options.gap
-            found = self._solve(min(seconds, search.seconds_left), gap, met)
+            found = self._solve(min(self._seconds, search.seconds_left), gap, met)
             if found.status == "infeasible":
                 search.nothing_better()
                 return True
@@ -338,6 +378,7 @@ class Rounds:
                 # No pattern is lighter than the one found, and nobody objects to it.
                 return True
             solved = found.status == "optimal"
+            self.are_hard = not solved
             self._neighbourhoods.improve(master.full(master.y), tries=_TRIES_EACH_ROUND)
         return True
 
@@ -402,12 +443,14 @@ class Rounds:
         return found
 
     def _object(self, met: list[Floats]) -> int:
-        """Cut patterns off that are not safe; returns how many cuts that took."""
+        """Cut patterns off that are not safe; returns 0 if there were none."""
         search, master = self._search, self._master
         added = 0
         for number, y in enumerate(reversed(met)):
             if (master.missed(y) > VIOLATED).any():
-                added += master.recall(y)
+                # Known by now: found for another pattern, or by the tree beside.
+                master.recall(y)
+                added += 1
                 continue
             hidden = master.full(y) > 0.5
             exposed = search.exposed(hidden)

@@ -63,6 +63,7 @@ class Tree:
         constructor: Constructor,
         *,
         columns: Integers | None = None,
+        held: Booleans | None = None,
         seconds: float = np.inf,
         hear: Callable[[], None] | None = None,
     ):
@@ -73,6 +74,7 @@ class Tree:
             master: The relaxation with its cuts and fixed columns.
             constructor: Repairs patterns that are almost safe.
             columns: Restrict the tree to these columns; its bound is then not valid for all.
+            held: Other columns that are 1 throughout; without it those that are fixed at 1.
             seconds: Time limit for this tree.
             hear: Called between two steps, to bring news; by default those of the search.
         """
@@ -82,12 +84,14 @@ class Tree:
         self._master = master
         self._seconds = seconds
         free = ~master.fixed_out
+        self._held = master.fixed_in if held is None else master.fixed_in | held
         if columns is not None:
             chosen = np.zeros(len(free), bool)
             chosen[columns] = True
-            free &= chosen | master.fixed_in
+            free &= chosen | self._held
         self._columns = np.flatnonzero(free)
         self._is_complete = columns is None
+        self._guess = held is None
         self._judged: dict[bytes, bool] = {}
         self._known_rows = len(master.pool)
         self._repair = Repair(search, constructor)
@@ -102,9 +106,10 @@ class Tree:
         tree = ScipTree(
             sparse.csr_array(sparse.vstack([steady, rows])[:, self._columns]),
             self,
+            guess=self._guess,
             row_lower=np.concatenate([lower, right]),
             row_upper=np.concatenate([upper, np.full(len(right), np.inf)]),
-            lower=master.fixed_in[self._columns].astype(np.float64),
+            lower=self._held[self._columns].astype(np.float64),
             upper=np.ones(len(self._columns)),
             cost=master.cost[self._columns],
             integer=np.ones(len(self._columns), bool),
@@ -178,7 +183,7 @@ class Tree:
 
     def _vector(self, x: Floats) -> Floats:
         """A vector over the tree's columns as one over all columns of the relaxation."""
-        y = self._master.fixed_in.astype(np.float64)
+        y = self._held.astype(np.float64)
         y[self._columns] = x
         return np.clip(y, 0.0, 1.0)
 
