@@ -119,11 +119,11 @@ class Regions:
         return np.flatnonzero(inside)
 
     def _relations_of(self, column: int) -> list[int]:
-        members: list[int] = _members(self._cells, int(self._master.cells[column])).tolist()
-        return members
+        """The relations that the cell of a column is in."""
+        relations: list[int] = _members(self._cells, int(self._master.cells[column])).tolist()
+        return relations
 
 
 def _members(rows: Rows, row: int) -> Integers:
     """The columns that a row has entries in."""
-    members: Integers = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
-    return members
+    return rows.indices[rows.indptr[row] : rows.indptr[row + 1]].astype(np.int64)
