@@ -28,6 +28,8 @@ Deviations = sparse.csr_array[Any, Any]
 
 _EXACT = EVIDENCE / 10
 """What misses more than this share of what it is to show would have to be mended."""
+_AT_ONCE = 512
+"""Deviations that are checked together."""
 _TRIES = 64
 """Deviations of a cell that are tried for a request."""
 
@@ -58,6 +60,18 @@ class Suggestions:
         n = self._problem.cell_count
         if x.shape[1] != n:
             raise InputError(f"deviations are suggested for {x.shape[1]} cells, the table has {n}")
+        held: list[Deviations] = [self._known]
+        missed = [self._missed]
+        # Products with the relations are several times as large as the deviations.
+        for start in range(0, x.shape[0], _AT_ONCE):
+            part = self._held(sparse.csr_array(x[start : start + _AT_ONCE]))
+            held.append(part)
+            missed.append(residuals(self._problem, part))
+        self._known = sparse.csr_array(sparse.vstack(held))
+        self._missed = np.concatenate(missed)
+
+    def _held(self, x: Deviations) -> Deviations:
+        """Those of some deviations that are finite and meet the relations."""
         finite = np.ones(x.shape[0], bool)
         finite[_rows(x)[~np.isfinite(x.data)]] = False
         x = sparse.csr_array(x[finite])
@@ -66,9 +80,7 @@ class Suggestions:
         terms = sparse.csr_array(abs(x) @ abs(A).T)
         wrong = abs(off) - TOLERANCE * terms > 0
         holds = np.diff(sparse.csr_array(wrong).indptr) == 0
-        x = sparse.csr_array(x[holds])
-        self._known = sparse.csr_array(sparse.vstack([self._known, x]))
-        self._missed = np.concatenate([self._missed, residuals(self._problem, x)])
+        return sparse.csr_array(x[holds])
 
     @property
     def known(self) -> Deviations:
