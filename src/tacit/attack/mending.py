@@ -86,7 +86,14 @@ def _clipped(
     each claim gets a table of its own.
     """
     is_shared = np.bincount(reaches.row, minlength=reaches.tables.shape[0])[reaches.row] > 1
-    is_shared &= capacities.are_alike & ~np.isinf(reaches.amount)
+    is_alike = capacities.are_alike
+    if capacities.limits is not None:
+        cells = capacities.cells
+        usual = np.where(capacities.sides > 0, capacities.up[cells], capacities.down[cells])
+        # Nothing is to be cut off where limits hold already: claims by the thousand share a table.
+        is_kept = capacities.limits.kept(reaches.tables, reaches.row)
+        is_alike |= (capacities.own == usual) & is_kept
+    is_shared &= is_alike & ~np.isinf(reaches.amount)
     together, alone = np.flatnonzero(is_shared), np.flatnonzero(~is_shared)
     single, claim, _ = entries_of(sparse.csr_array(reaches.tables[reaches.row[alone]]))
     endless = np.isinf(reaches.amount[alone])[claim]
