@@ -21,7 +21,7 @@ from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import Reaches
 from tacit.attack.sweep import Attack
-from tacit.generators import generate_2d, generate_3d, random_hierarchy
+from tacit.generators import generate_2d, random_hierarchy
 from tacit.outcome import Intervals
 from tacit.problem import Booleans, Floats, Problem
 
@@ -379,7 +379,9 @@ def seeded_table(rng: np.random.Generator) -> Published:
 def small_problem(seed: int, *, cube: bool = False, hierarchies: bool = False) -> Problem:
     """A table with a few sensitive cells of all kinds of levels and at most nine others free."""
     rng = np.random.default_rng(seed)
-    table = generate_3d(2, 2, 2, seed=seed) if cube else generate_2d(3, 3, seed=seed)
+    if cube:
+        return _small_cube(rng)
+    table = generate_2d(3, 3, seed=seed)
     if hierarchies:
         rows, columns = (random_hierarchy(4, depth=2, seed=seed + place) for place in (0, 1))
         table = generate_2d(rows, columns, seed=seed)
@@ -401,14 +403,46 @@ def small_problem(seed: int, *, cube: bool = False, hierarchies: bool = False) -
     )
 
 
+def _small_cube(rng: np.random.Generator) -> Problem:
+    """The same in three dimensions, with levels that can be met: cells inside move together."""
+    A, sums = crossed([flat(2), flat(2), flat(2)])
+    value = sums @ rng.integers(4, 100, sums.shape[1]).astype(float)
+    n = len(value)
+    is_total = np.asarray(sums.sum(axis=1)).ravel() > 1
+    inside, totals = (rng.permutation(np.flatnonzero(each)) for each in (~is_total, is_total))
+    sensitive = np.sort(inside[:3])
+    publish = np.ones(n, bool)
+    publish[inside] = False
+    publish[totals[:4]] = False
+    most = value[inside].min()
+    return Problem(
+        value=value,
+        relations=A,
+        upper=value + rng.integers(0, 3, n) * value + 5,
+        sensitive=sensitive,
+        lower_level=np.ceil(most * rng.random(3) ** 2),
+        upper_level=np.ceil(1 + 4 * rng.random(3)),
+        sliding_level=np.where(rng.random(3) < 0.3, 3.0, 0.0),
+        must_publish=publish,
+    )
+
+
 def safe_patterns(problem: Problem, attacker: Attacker) -> list[Booleans]:
-    """All safe patterns, by enumeration."""
+    """All safe patterns, by enumeration, the largest first.
+
+    What is not safe does not become so by publishing more.
+    """
     free = np.flatnonzero(~problem.must_publish & ~problem.is_sensitive)
+    safe: set[tuple[bool, ...]] = set()
     found = []
-    for chosen in itertools.product((False, True), repeat=len(free)):
+    for chosen in itertools.product((True, False), repeat=len(free)):
+        more = [(*chosen[:at], True, *chosen[at + 1 :]) for at in range(len(free))]
+        if any(each != chosen and each not in safe for each in more):
+            continue
         hidden = problem.is_sensitive
         hidden[free] = chosen
         if audit(problem, hidden, cells="sensitive", exact=False, attackers=[attacker]).safe:
+            safe.add(chosen)
             found.append(hidden)
     return found
 

@@ -14,14 +14,17 @@ from tacit.attack.knowledge import Attacker
 from tests.attack.tables import assert_separation_is_exact, safe_patterns, small_problem
 
 
-@pytest.mark.parametrize("cube", [False, True])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("cube", "seed"),
+    [*((False, seed) for seed in (2, 5, 6, 12)), *((True, seed) for seed in (0, 1, 3, 5))],
+)
 def test_every_safe_pattern_meets_every_cut(seed: int, cube: bool) -> None:
     """Cuts never exclude a safe pattern, whatever point and ceiling they come from."""
     problem = small_problem(seed, cube=cube)
     attacker = Attacker.external()
     separator = Separator(problem, attacker=attacker)
     patterns = np.array(safe_patterns(problem, attacker), float).reshape(-1, problem.cell_count)
+    assert len(patterns)
     rng = np.random.default_rng(seed + 100)
     found = 0
     for trial in range(12):

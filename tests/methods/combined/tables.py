@@ -1,4 +1,4 @@
-"""Combined suppression done the obvious way: one dense mixed-integer program.
+"""Combined suppression done the obvious way: one mixed-integer program.
 
 This is [KarlssonOlsson2015, (3.28)] with a table of its own for every attacker, sensitive cell and
 side, in absolute values. Nothing here knows of deviations, cuts, patterns or networks.
@@ -18,7 +18,7 @@ from tacit.outcome import Intervals, Outcome, Status
 from tacit.problem import Floats, Problem
 from tests.attack.contributors import Demand
 from tests.attack.tables import magnitude
-from tests.methods.intervals.tables import demands_of
+from tests.methods.intervals.tables import Rows, demands_of
 
 ALGORITHMS = ["auto", "benders", "monolithic"]
 
@@ -54,16 +54,12 @@ def obvious_optimum(
     total = n * (3 + len(tables))
     low = np.concatenate([smallest, value, p.is_sensitive, np.zeros(n * len(tables))])
     high = np.concatenate([value, largest, free, np.zeros(n * len(tables))])
-    rows: list[Floats] = []
+    rows, equal_rows = Rows(total), Rows(total)
     least: list[float] = []
-    A = p.relations.toarray()
-    equal_rows, equal = [], []
+    equal: list[float] = []
 
     def add(right: float, *entries: tuple[int, float]) -> None:
-        row = np.zeros(total)
-        for column, coefficient in entries:
-            row[column] += coefficient
-        rows.append(row)
+        rows.add(*entries)
         least.append(right)
 
     widths = np.zeros(n) if min_width is None else np.minimum(min_width / unit, largest - smallest)
@@ -77,11 +73,8 @@ def obvious_optimum(
     for number, (demand, side) in enumerate(tables):
         cell = demand.cell
         start = n * (3 + number)
-        for relation, rhs in zip(A, p.rhs, strict=True):
-            row = np.zeros(total)
-            row[start : start + n] = relation
-            equal_rows.append(row)
-            equal.append(rhs / unit)
+        equal_rows.add_block(p.relations, start)
+        equal.extend(p.rhs / unit)
         bottom = np.maximum(smallest, demand.least / unit)
         top = np.minimum(largest, demand.most / unit)
         low[start : start + n], high[start : start + n] = bottom, top
@@ -96,9 +89,9 @@ def obvious_optimum(
         [-width_weight * free * unit, width_weight * free * unit, weight, np.zeros(n * len(tables))]
     )
     scale = max(float(np.abs(cost).max(initial=0.0)), 1e-300)
-    constraints = [LinearConstraint(np.array(rows), np.array(least), np.inf)]
-    if equal_rows:
-        constraints.append(LinearConstraint(np.array(equal_rows), np.array(equal), np.array(equal)))
+    constraints = [LinearConstraint(rows.matrix(), np.array(least), np.inf)]
+    if equal:
+        constraints.append(LinearConstraint(equal_rows.matrix(), np.array(equal), np.array(equal)))
     if (low > high + 1e-9).any():
         return None
     answer: Any = milp(

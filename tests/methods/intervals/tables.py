@@ -1,4 +1,4 @@
-"""The intervals problem done the obvious way: one dense linear program in absolute values.
+"""The intervals problem done the obvious way: one linear program in absolute values.
 
 This is [CastroVia2016, (3)] with attackers and sliding levels: for every attacker, sensitive cell
 and side a table of its own, between published ends that are variables. Nothing here knows of
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import linprog
 
 from tacit.attack.audit import audit
@@ -26,6 +27,34 @@ ALGORITHMS = ["auto", "benders", "monolithic"]
 
 minimise: Any = linprog
 """Its stubs know no bounds as an array."""
+
+
+class Rows:
+    """Rows of a program, of which few entries are not 0."""
+
+    def __init__(self, columns: int):
+        self._columns = columns
+        self._count = 0
+        self._entries: list[tuple[int, int, float]] = []
+
+    def add(self, *entries: tuple[int, float]) -> None:
+        """One more row, by its columns and coefficients."""
+        self._entries += [(self._count, column, each) for column, each in entries]
+        self._count += 1
+
+    def add_block(self, block: sparse.csr_array[Any, Any], start: int) -> None:
+        """Some more rows, whose columns begin at a given one."""
+        found = sparse.coo_array(block)
+        places = zip(found.row.tolist(), found.col.tolist(), found.data.tolist(), strict=True)
+        self._entries += [(self._count + row, start + col, each) for row, col, each in places]
+        self._count += block.shape[0]
+
+    def matrix(self) -> sparse.csr_array[Any, Any]:
+        """All of them; entries for the same place are added up."""
+        row, column, data = zip(*self._entries, strict=True) if self._entries else ((), (), ())
+        shape = self._count, self._columns
+        places = np.array(row, np.int64), np.array(column, np.int64)
+        return sparse.csr_array((np.array(data, float), places), shape=shape)
 
 
 def obvious_optimum(
@@ -48,7 +77,6 @@ def obvious_optimum(
     free = ~p.must_publish if allowed is None else allowed & ~p.must_publish
     gone = np.zeros(n, bool) if withheld is None else withheld
     free = free & ~gone
-    A = p.relations.toarray()
     # Published ends: columns 0 to n - 1 are lower, n to 2 n - 1 upper ones.
     low = [*np.where(free, p.lower, p.value), *p.value]
     high = [*p.value, *np.where(free, p.upper, p.value)]
@@ -58,15 +86,14 @@ def obvious_optimum(
         demands = demands_of(p, attackers, smallest, largest)
     tables = [(demand, side) for demand in demands for side in (1, -1)]
     total = n * (2 + len(tables))
-    rows, right, equal, equal_right = [], [], [], []
+    rows, equal = Rows(total), Rows(total)
+    right: list[float] = []
+    equal_right: list[float] = []
     for number, (demand, side) in enumerate(tables):
         cell = demand.cell
         start = n * (2 + number)
-        for relation, rhs in zip(A, p.rhs, strict=True):
-            row = np.zeros(total)
-            row[start : start + n] = relation
-            equal.append(row)
-            equal_right.append(rhs)
+        equal.add_block(p.relations, start)
+        equal_right.extend(p.rhs)
         bottom, top = np.maximum(smallest, demand.least), np.minimum(largest, demand.most)
         if side > 0:
             bottom[cell] = max(bottom[cell], p.value[cell] + demand.levels[1])
@@ -74,19 +101,12 @@ def obvious_optimum(
             top[cell] = min(top[cell], p.value[cell] - demand.levels[0])
         low += [*bottom]
         high += [*top]
-        for other in np.flatnonzero(free):
-            row = np.zeros(total)
-            row[start + other], row[other] = -1.0, 1.0
-            rows.append(row)
-            right.append(0.0)
-            row = np.zeros(total)
-            row[start + other], row[n + other] = 1.0, -1.0
-            rows.append(row)
-            right.append(0.0)
+        for other in np.flatnonzero(free).tolist():
+            rows.add((start + other, -1.0), (other, 1.0))
+            rows.add((start + other, 1.0), (n + other, -1.0))
+            right += [0.0, 0.0]
         if side < 0:
-            row = np.zeros(total)
-            row[start + cell], row[start - n + cell] = 1.0, -1.0
-            rows.append(row)
+            rows.add((start + cell, 1.0), (start - n + cell, -1.0))
             right.append(-demand.levels[2])
     bounds = np.column_stack([np.array(low, float), np.array(high, float)])
     if (bounds[:, 0] > bounds[:, 1] + 1e-9).any():
@@ -98,9 +118,9 @@ def obvious_optimum(
     unit = 2.0 ** np.floor(np.log2(magnitude(p)))
     answer = minimise(
         cost,
-        A_ub=np.array(rows).reshape(-1, total),
+        A_ub=rows.matrix(),
         b_ub=np.array(right) / unit,
-        A_eq=np.array(equal).reshape(-1, total),
+        A_eq=equal.matrix(),
         b_eq=np.array(equal_right) / unit,
         bounds=bounds / unit,
         method="highs",
