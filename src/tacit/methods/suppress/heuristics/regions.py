@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.clock import Clock
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 from tacit.methods.suppress.cuts import Master
@@ -76,7 +77,9 @@ class Regions:
         held[inside] = False
         before, began = search.objective, search.seconds
         tree = Tree(search, master, self.constructor, columns=inside, held=held, seconds=_SECONDS)
-        tree.run()
+        # Contributors may take long over one pattern, longer than SCIP looks at its clock.
+        with Clock(_SECONDS):
+            tree.run()
         is_searched = search.seconds - began < _SECONDS
         self._size = max(_LEAST_SIZE, self._size * (_GROWTH if is_searched else 1 / _GROWTH))
         self._tried_in_vain += 1
