@@ -28,6 +28,9 @@ SCROLLS = 200
 READERS = 20
 HEIGHT, WIDTH = 24, 9
 """Rows and columns in sight on a large screen."""
+FIRST = urlencode({"top": 0, "left": 0, "height": HEIGHT, "width": WIDTH})
+_PAUSE = 0.1
+"""Seconds between two questions whether the table is there."""
 RESULTS = Path(__file__).parent / "results" / "app.csv"
 LIMITS = {
     "first page, seconds": 1.0,
@@ -131,7 +134,9 @@ def measured(folder: Path) -> dict[str, float]:
             found["first page, seconds"] = _since(began)
             visitor.post("open", name="million.csv")
             began = time.perf_counter()
-            scrolled(visitor, 0, 1)
+            while b"data-cell" not in visitor.get(f"look-window?{FIRST}"):
+                # The page tells how far the reading is meanwhile.
+                time.sleep(_PAUSE)
             found["first window, with the table read, seconds"] = _since(began)
             taken = scrolled(visitor, 1, SCROLLS)
             found["window, median, seconds"] = float(np.median(taken))
