@@ -155,7 +155,7 @@ def nearest(word: str, known: Sequence[str]) -> str:
     ("did you mean 'turnover'?", 'known are turnover, staff')
     """
     near = difflib.get_close_matches(word, known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(dict.fromkeys(known))}"
 
 
 def name_columns(present: Iterable[str]) -> str:
