@@ -18,17 +18,23 @@ from tacit.jobs import read_job, run_job
 from tacit.jobs.run import job_problem
 from tacit.table import Table
 
-JOB = """\
+FRENCH = """\
 [data]
 value = "TOT"
 count = "N_OBS"
 top = ["MAX"]
 
-[dimensions]
-ACTIVITY = {file = "activity_corr_table.csv", levels = ["A10", "A21", "A88"]}
-NUTS = {file = "nuts23_fr_corr_table.csv", levels = ["NUTS2", "NUTS3"]}
-SIZE = {}
-CJ = {}
+[dimensions.ACTIVITY]
+file = "activity_corr_table.csv"
+levels = ["A10", "A21", "A88"]
+
+[dimensions.NUTS]
+file = "nuts23_fr_corr_table.csv"
+levels = ["NUTS2", "NUTS3"]
+
+[dimensions.SIZE]
+
+[dimensions.CJ]
 
 [[tables]]
 name = "act_size"
@@ -62,6 +68,7 @@ k = 85
 [method]
 name = "suppress"
 """
+"""Tests have it, too, with outputs of their own."""
 COLUMNS = (
     *("tables", "cells", "relations", "sensitive", "limit", "status", "weight", "bound"),
     *("gap_pct", "suppressed", "safe", "seconds", "cpu_seconds"),
@@ -87,7 +94,7 @@ def main() -> None:
         for file in (shared() / "tables" / "rtauargus").glob("*.csv"):
             shutil.copy(file, folder)
         path = Path(folder) / "french.toml"
-        path.write_text(f"{JOB}time_limit = {given.limit}\njobs = {given.jobs}\n")
+        path.write_text(f"{FRENCH}time_limit = {given.limit}\njobs = {given.jobs}\n")
         began, cpu = time.perf_counter(), time.process_time()
         job = read_job(path)
         outcome = run_job(job).papers.outcome

@@ -8,63 +8,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from studies.linked_job import FRENCH
 
 from tacit.cli.main import main
 
-FRENCH = """\
-[data]
-value = "TOT"
-count = "N_OBS"
-top = ["MAX"]
-
-[dimensions.ACTIVITY]
-file = "activity_corr_table.csv"
-levels = ["A10", "A21", "A88"]
-
-[dimensions.NUTS]
-file = "nuts23_fr_corr_table.csv"
-levels = ["NUTS2", "NUTS3"]
-
-[dimensions.SIZE]
-
-[dimensions.CJ]
-
-[[tables]]
-name = "act_size"
-table = "turnover_act_size.csv"
-dimensions = ["ACTIVITY", "SIZE"]
-
-[[tables]]
-name = "act_cj"
-table = "turnover_act_cj.csv"
-dimensions = ["ACTIVITY", "CJ"]
-
-[[tables]]
-name = "nuts_size"
-table = "turnover_nuts_size.csv"
-dimensions = ["NUTS", "SIZE"]
-
-[[tables]]
-name = "nuts_cj"
-table = "turnover_nuts_cj.csv"
-dimensions = ["NUTS", "CJ"]
-
-[[rules]]
-rule = "min-frequency"
-minimum = 3
-
-[[rules]]
-rule = "dominance"
-n = 1
-k = 85
-
-[method]
-name = "suppress"
+JOB = f"""{FRENCH}
 time_limit = 300
 gap = 0.6
 
 [outputs]
-published = ["published {table}.csv", "published.xlsx"]
+published = ["published {{table}}.csv", "published.xlsx"]
 json = "result.json"
 """
 EAST = """
@@ -85,7 +38,7 @@ def french(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     """A folder with the French turnover tables and their job."""
     for file in (shared / "tables" / "rtauargus").glob("*.csv"):
         shutil.copy(file, tmp_path)
-    (tmp_path / "french.toml").write_text(FRENCH)
+    (tmp_path / "french.toml").write_text(JOB)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -136,7 +89,7 @@ def test_the_eastern_table_contradicts(french: Path, capsys: pytest.CaptureFixtu
     regions = (french / "nuts23_fr_corr_table.csv").read_text().splitlines()
     east = [line for line in regions if line.startswith(("NUTS2", "FR41", "FR42", "FR43"))]
     (french / "east.csv").write_text("\n".join(east))
-    first, _, rest = FRENCH.partition('\n[[rules]]\nrule = "min-frequency"\n')
+    first, _, rest = JOB.partition('\n[[rules]]\nrule = "min-frequency"\n')
     (french / "french.toml").write_text(first + EAST + rest)
     assert main(["protect", "french.toml", "--quiet"]) == 1
     told = capsys.readouterr().err

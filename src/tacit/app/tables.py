@@ -74,8 +74,10 @@ class Reading(Observer):
         try:
             if not self.should_stop():
                 data = self._job.data
-                jj = isinstance(data, JJFile)
-                self._found = read_jj(data.path) if jj else job_table(self._job, observer=self)  # type: ignore[union-attr]
+                if isinstance(data, JJFile):
+                    self._found = read_jj(data.path)
+                else:
+                    self._found = job_table(self._job, observer=self)
         except TacitError as error:
             self._found = error
         except MemoryError:

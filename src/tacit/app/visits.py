@@ -50,12 +50,11 @@ class Desk:
 
     workspace: Workspace
     tables: Tables = field(default_factory=Tables)
-    runs: Runs = None  # type: ignore[assignment]
+    runs: Runs = field(init=False)
     notices: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        if self.runs is None:
-            self.runs = Runs(self.workspace)
+        self.runs = Runs(self.workspace)
 
 
 @dataclass(frozen=True)
@@ -401,11 +400,12 @@ def size(count: int) -> str:
     >>> size(2_500_000)
     '2.5 MB'
     """
+    left = float(count)
     for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count = count / 1000  # type: ignore[assignment]
-    return f"{count:.3g} GB"
+        if left < 1000:
+            return f"{left:.3g} {unit}"
+        left /= 1000
+    return f"{left:.3g} GB"
 
 
 def refuse_jj(visit: Visit) -> None:

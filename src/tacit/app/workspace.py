@@ -278,8 +278,8 @@ class Workspace:
 
     def checked(self, job: Job) -> Job:
         """A job that reads and writes files of the folder alone."""
-        linked = isinstance(job.data, LinkedTables)
-        for data in [each.data for each in job.data.tables] if linked else [job.data]:  # type: ignore[union-attr]
+        linked = job.data.tables if isinstance(job.data, LinkedTables) else ()
+        for data in (job.data, *(each.data for each in linked)):
             source = data.source if isinstance(data, Microdata) else []
             for name in source if isinstance(source, list) else source[:1]:
                 if is_remote(name):

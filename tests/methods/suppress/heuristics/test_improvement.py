@@ -10,7 +10,7 @@ from tacit.methods.suppress.algorithms.auto import Beside, Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
-from tacit.methods.suppress.heuristics.regions import Regions
+from tacit.methods.suppress.regions import Regions
 from tacit.methods.suppress.run import suppress
 from tests.methods.suppress.larger_tables import cube, started
 

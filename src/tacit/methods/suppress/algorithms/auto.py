@@ -24,10 +24,9 @@ from tacit.methods.suppress.heuristics.groups import Groups, serves, usual_size
 from tacit.methods.suppress.heuristics.joint import JointPatterns
 from tacit.methods.suppress.heuristics.joint import serves as serves_jointly
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
-from tacit.methods.suppress.heuristics.regions import Regions
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
-from tacit.problem import Booleans, Floats
+from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.mip import MipSolution
 from tacit.tolerances import VIOLATED
 
@@ -119,11 +118,11 @@ def run(search: Search) -> None:
         search.observer.on_phase("branching")
         if (~master.fixed_out).sum() >= _WORTH_A_CORE:
             beside.begin()
-        regions = Regions(search, master, constructor)
+        branching = Branching(search, master, constructor, neighbourhoods, beside)
         if search.structure.strips_cover:
-            _branch_in_networks(search, master, rounds, regions, neighbourhoods, beside)
+            branching.in_networks(rounds)
         else:
-            _branch(search, master, root, regions, neighbourhoods, beside)
+            branching.elsewhere(root)
 
 
 def _first_pattern_by_size(search: Search, constructor: Constructor) -> Master | None:
@@ -237,76 +236,86 @@ class Beside:
             self._tree.stop()
 
 
-def _branch_in_networks(
-    search: Search,
-    master: Master,
-    rounds: Rounds,
-    regions: Regions,
-    neighbourhoods: Neighbourhoods,
-    beside: Beside,
-) -> None:
-    """Trees, regions and rounds in turn, where cuts are found by flows.
+class Branching:
+    """A tree over all columns, here or beside, in turn with whatever makes patterns lighter."""
 
-    The tree grows beside, if there is a second core. On one core its turns become longer, and once
-    master problems are too hard it has the rest of the time.
-    """
-    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
+    def __init__(
+        self,
+        search: Search,
+        master: Master,
+        constructor: Constructor,
+        neighbourhoods: Neighbourhoods,
+        beside: Beside,
+    ):
+        # SCIP takes a moment to load, and most tables are done before.
+        from tacit.methods.suppress.regions import Regions
 
-    limit = search.options.time_limit
-    turn = turns.SUPPRESS_SMALL_TREE * limit
-    while not search.should_stop():
-        if not beside.is_growing and not rounds.are_hard:
-            Tree(search, master, regions.constructor, seconds=turn).run()
-            turn *= 2
-        found = regions.improve(seconds=turns.SUPPRESS_REGIONS * limit)
-        if search.should_stop():
-            return
-        if not rounds.are_hard:
-            if rounds.run():
+        self._search = search
+        self._master = master
+        self._constructor = constructor
+        self._neighbourhoods = neighbourhoods
+        self._beside = beside
+        self._regions = Regions(search, master, constructor)
+
+    def in_networks(self, rounds: Rounds) -> None:
+        """Trees, regions and rounds in turn, where cuts are found by flows.
+
+        The tree grows beside, if there is a second core. On one core its turns become longer, and
+        once master problems are too hard it has the rest of the time.
+        """
+        search = self._search
+        limit = search.options.time_limit
+        turn = turns.SUPPRESS_SMALL_TREE * limit
+        while not search.should_stop():
+            if not self._beside.is_growing and not rounds.are_hard:
+                self._tree(seconds=turn)
+                turn *= 2
+            found = self._regions.improve(seconds=turns.SUPPRESS_REGIONS * limit)
+            if search.should_stop():
                 return
-        elif not beside.is_growing:
-            Tree(search, master, regions.constructor).run()
-            return
-        elif not found:
-            neighbourhoods.improve(master.full(master.y), tries=_TRIES, seconds=_MASTER_SECONDS)
+            if not rounds.are_hard:
+                if rounds.run():
+                    return
+            elif not self._beside.is_growing:
+                self._tree()
+                return
+            elif not found:
+                self._change(_MASTER_SECONDS)
 
+    def elsewhere(self, root: Root) -> None:
+        """Small trees, over the columns that the relaxation likes, and regions come first."""
+        search, master = self._search, self._master
+        limit = search.options.time_limit
+        turn = turns.SUPPRESS_SMALL_TREE * limit
+        while not search.should_stop():
+            free = int((~master.fixed_out).sum())
+            liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
+            before = search.objective
+            if len(liked) < _SMALL_TREE * free:
+                self._tree(columns=liked, seconds=min(turn, search.seconds_left))
+            if search.should_stop():
+                return
+            if search.objective < before:
+                root.run(seconds=turns.SUPPRESS_ROOT_AGAIN * limit)
+                continue
+            found = self._regions.improve(seconds=turn)
+            if not self._beside.is_growing:
+                if not search.should_stop():
+                    self._tree()
+                return
+            if not found:
+                self._change(turn)
 
-def _branch(
-    search: Search,
-    master: Master,
-    root: Root,
-    regions: Regions,
-    neighbourhoods: Neighbourhoods,
-    beside: Beside,
-) -> None:
-    """A tree over all columns, here or beside, after small ones and regions.
+    def _tree(self, *, columns: Integers | None = None, seconds: float = np.inf) -> None:
+        """Branch and cut over all columns, or over some."""
+        from tacit.methods.suppress.algorithms.branch_and_cut import Tree
 
-    Small trees are those over the columns that the relaxation likes. While the large one grows
-    beside, patterns are improved here.
-    """
-    from tacit.methods.suppress.algorithms.branch_and_cut import Tree
+        Tree(self._search, self._master, self._constructor, columns=columns, seconds=seconds).run()
 
-    limit = search.options.time_limit
-    turn = turns.SUPPRESS_SMALL_TREE * limit
-    while not search.should_stop():
-        free = int((~master.fixed_out).sum())
-        liked = np.flatnonzero((master.y > 1e-3) | _best_columns(search, master))
-        before = search.objective
-        if len(liked) < _SMALL_TREE * free:
-            seconds = min(turn, search.seconds_left)
-            Tree(search, master, regions.constructor, columns=liked, seconds=seconds).run()
-        if search.should_stop():
-            return
-        if search.objective < before:
-            root.run(seconds=turns.SUPPRESS_ROOT_AGAIN * limit)
-            continue
-        found = regions.improve(seconds=turn)
-        if not beside.is_growing:
-            if not search.should_stop():
-                Tree(search, master, regions.constructor).run()
-            return
-        if not found:
-            neighbourhoods.improve(master.full(master.y), tries=_TRIES, seconds=turn)
+    def _change(self, seconds: float) -> None:
+        """Single changes of the best pattern."""
+        guide = self._master.full(self._master.y)
+        self._neighbourhoods.improve(guide, tries=_TRIES, seconds=seconds)
 
 
 def _best_columns(search: Search, master: Master) -> Booleans:

@@ -16,7 +16,11 @@ import numpy as np
 from tacit.attack.joint_moves import JointMoves
 from tacit.attack.reach import TOLERANCE
 from tacit.clock import check_time
-from tacit.methods.suppress.heuristics.joint import ALMOST_FREE, LITTLE, JointPatterns
+from tacit.methods.suppress.heuristics.joint import (
+    ALMOST_FREE,
+    JointPatterns,
+    light_deviation,
+)
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats, Integers
 
@@ -171,19 +175,7 @@ class Groups:
         columns = moves.towards(asked, side) if side else moves.columns(asked)
         free = (self._uses > 0) | self._search.sensitive
         price = moves.price(np.where(free, 0.0, cost)) + ALMOST_FREE
-        found: Floats | None = None
-        for _ in range(_ROUNDS):
-            scaled = (
-                price * moves.least
-                if found is None
-                else price / (np.tile(np.abs(found), 2) + LITTLE)
-            )
-            better = moves.solve(columns, scaled)
-            if better is None:
-                break
-            found = better
-            if not side:
-                moves.turn(found, columns)
+        found = light_deviation(moves, columns, price, rounds=_ROUNDS, either_way=not side)
         return [] if found is None else self._kept(moves, found, asked, side)
 
     def _kept(self, moves: JointMoves, found: Floats, asked: Integers, side: int) -> list[_Part]:

@@ -15,7 +15,11 @@ from tacit.attack.joint_moves import JointMoves
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Requests
 from tacit.clock import check_time
-from tacit.methods.suppress.heuristics.joint import ALMOST_FREE, LITTLE, JointPatterns
+from tacit.methods.suppress.heuristics.joint import (
+    ALMOST_FREE,
+    JointPatterns,
+    light_deviation,
+)
 from tacit.methods.suppress.model import Search
 from tacit.problem import Booleans, Floats
 from tacit.solver.highs import HighsModel
@@ -105,17 +109,7 @@ class InsiderPatterns:
             if not len(columns):
                 continue
             price = moves.price(np.where(hidden, 0.0, cost)) + ALMOST_FREE
-            found: Floats | None = None
-            for _ in range(_ROUNDS):
-                scaled = (
-                    price * moves.least
-                    if found is None
-                    else price / (np.tile(np.abs(found), 2) + LITTLE)
-                )
-                better = moves.solve(columns, scaled)
-                if better is None:
-                    break
-                found = better
+            found = light_deviation(moves, columns, price, rounds=_ROUNDS, either_way=False)
             if found is None:
                 continue
             rows = moves.apart(found)

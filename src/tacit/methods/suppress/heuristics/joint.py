@@ -24,7 +24,7 @@ _MANY_SENSITIVE = 400
 """if so many of them are sensitive."""
 _MOST_CELLS = 15_000
 """A program that adds cells looks at so many of them at most, those nearest to what is exposed."""
-LITTLE = 0.05
+_LITTLE = 0.05
 """What is added to a cell's move, in levels, before its weight is divided by it."""
 _ROUNDS = 4
 """So many times prices follow from what has moved."""
@@ -38,6 +38,32 @@ def serves(search: Search) -> bool:
     """Is a table so far from a network, and so large, that cells are best protected together?"""
     sensitive = int((search.sensitive & ~search.structure.in_network).sum())
     return search.outside_networks > _MANY and sensitive > _MANY_SENSITIVE
+
+
+def light_deviation(
+    moves: JointMoves, columns: Integers, price: Floats, *, rounds: int, either_way: bool
+) -> Floats | None:
+    """A deviation that protects some cells, in which little moves; None if there is none.
+
+    Args:
+        moves: The model of what may move.
+        columns: Those of the cells that are to be protected.
+        price: What it costs to move each column.
+        rounds: So many times prices follow from what has moved: what moves little becomes dearer.
+        either_way: Each cell may move up or down, whichever is cheaper.
+    """
+    found: Floats | None = None
+    for _ in range(rounds):
+        scaled = (
+            price * moves.least if found is None else price / (np.tile(np.abs(found), 2) + _LITTLE)
+        )
+        better = moves.solve(columns, scaled)
+        if better is None:
+            break
+        found = better
+        if either_way:
+            moves.turn(found, columns)
+    return found
 
 
 class JointPatterns:
@@ -158,7 +184,7 @@ class JointPatterns:
                 scaled = (
                     price * moves.least
                     if number == 0 or found is None
-                    else (price / (np.tile(np.abs(found), 2) + LITTLE))
+                    else (price / (np.tile(np.abs(found), 2) + _LITTLE))
                 )
                 found = moves.solve(left, scaled)
                 if found is None:

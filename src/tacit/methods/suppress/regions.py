@@ -33,16 +33,12 @@ _CHEAP = 0.1
 
 
 class Regions:
-    """Goes from region to region of the best pattern.
-
-    Attributes:
-        constructor: Repairs patterns that are almost safe.
-    """
+    """Goes from region to region of the best pattern."""
 
     def __init__(self, search: Search, master: Master, constructor: Constructor):
         self._search = search
         self._master = master
-        self.constructor = constructor
+        self._constructor = constructor
         self._random = np.random.default_rng(search.options.seed)
         touches = abs(search.problem.relations).sign()
         self._relations, self._cells = touches.tocsr(), touches.T.tocsr()
@@ -76,7 +72,7 @@ class Regions:
         held = chosen.copy()
         held[inside] = False
         before, began = search.objective, search.seconds
-        tree = Tree(search, master, self.constructor, columns=inside, held=held, seconds=_SECONDS)
+        tree = Tree(search, master, self._constructor, columns=inside, held=held, seconds=_SECONDS)
         # Contributors may take long over one pattern, longer than SCIP looks at its clock.
         with Clock(_SECONDS):
             tree.run()
