@@ -95,8 +95,16 @@ def arguments(
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of tables and methods")
     add_jobs(parser)
-    parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
+    add_results(parser)
     return parser
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """The options for result files."""
+    parser.add_argument("--out", type=Path, default=RESULTS, help="directory for the results")
+    parser.add_argument(
+        "--again", action="store_true", help="measure anew what is in the file already"
+    )
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -227,7 +235,9 @@ def warm_up() -> None:
 class Results:
     """A CSV file that is written row by row, so that a study cut short leaves what it has.
 
-    Comment lines at its head name the machine, the versions and the date.
+    Comment lines at its head name the machine, the versions and the date. With a key the study
+    goes on where it was: rows of a file with the same notes and columns stay, and `has` tells
+    which they are.
     """
 
     def __init__(
@@ -236,20 +246,50 @@ class Results:
         columns: Sequence[str],
         notes: Iterable[str] = (),
         *,
+        key: Sequence[str] = (),
+        again: bool = False,
         aloud: bool = True,
     ):
+        """Nothing is written yet.
+
+        Args:
+            path: Of the file.
+            columns: Its columns.
+            notes: Lines for its head.
+            key: Columns that tell a row from all others; without any, the file begins anew.
+            again: Begin anew, whatever is there.
+            aloud: Print rows.
+        """
         self._path = path
         self._aloud = aloud
         self._columns = list(columns)
-        self._notes = list(notes)
+        self._notes = [line for line in notes if line]
+        self._key = list(key)
+        self._goes_on = bool(key) and not again
+        self._rows: list[dict[str, str]] = []
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """All rows, as they stand in the file."""
+        return list(self._rows)
 
     def __enter__(self) -> Results:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self._path.open("w", newline="")
-        self._file.writelines(f"# {line}\n" for line in [*self._notes, *circumstances()])
+        kept = self._begun() if self._goes_on else ""
+        if kept:
+            lines = (line for line in kept.splitlines() if not line.startswith("#"))
+            self._rows = list(csv.DictReader(lines))
+            head = [f"continued: {datetime.now(UTC):%Y-%m-%d}, load average {_load()}"]
+            at = kept.index("\n", kept.rindex("\n#") + 1) + 1
+            text = kept[:at] + "".join(f"# {line}\n" for line in head) + kept[at:]
+        else:
+            head = [*self._notes, *circumstances()]
+            text = "".join(f"# {line}\n" for line in head) + ",".join(self._columns) + "\n"
+        part = self._path.with_name(f"{self._path.name}.part")
+        part.write_text(text)
+        part.replace(self._path)
+        self._file = self._path.open("a", newline="")
         self._writer = csv.DictWriter(self._file, self._columns, lineterminator="\n")
-        self._writer.writeheader()
-        self._file.flush()
         return self
 
     def __exit__(
@@ -260,18 +300,30 @@ class Results:
     ) -> None:
         self._file.close()
 
+    def has(self, *key: Entry) -> bool:
+        """Whether the row is there already, from this run or one before."""
+        asked = [_plain(entry) for entry in key]
+        return any([row[name] for name in self._key] == asked for row in self._rows)
+
     def add(self, row: Row) -> None:
         """Write a row, and print it unless the file is a quiet one."""
-        self._writer.writerow({name: _plain(entry) for name, entry in row.items()})
+        plain = {name: _plain(entry) for name, entry in row.items()}
+        self._writer.writerow(plain)
         self._file.flush()
+        self._rows.append({name: plain.get(name, "") for name in self._columns})
         if self._aloud:
-            print(
-                "  ".join(
-                    f"{name}={_plain(entry)}"
-                    for name, entry in row.items()
-                    if entry not in (None, "")
-                )
-            )
+            print("  ".join(f"{name}={entry}" for name, entry in plain.items() if entry))
+
+    def _begun(self) -> str:
+        """What is in the file, without a last line that was cut short; nothing if it differs."""
+        if not self._path.exists():
+            return ""
+        with self._path.open(newline="") as file:
+            lines = [line for line in file if line.endswith("\n")]
+        head = [line[1:].strip() for line in lines if line.startswith("#")]
+        rest = [line.strip() for line in lines if not line.startswith("#")]
+        same = head[: len(self._notes)] == self._notes and rest[:1] == [",".join(self._columns)]
+        return "".join(lines) if same else ""
 
 
 def circumstances() -> list[str]:
@@ -289,6 +341,11 @@ def mean(values: Iterable[float | None]) -> float | None:
     """The mean of what is known; None if nothing is."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def mean_of(rows: Iterable[Mapping[str, str]], column: str) -> float | None:
+    """The mean of a column, where it has an entry."""
+    return mean(float(row[column]) if row[column] else None for row in rows)
 
 
 def _plain(entry: Entry) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 
 from studies.alone import MEASURED, SHARE, Measured, TableName, gap_percent, run_alone
 from studies.common import RESULTS, Entry, Results, add_jobs, count_exposed, jobs_note
-from studies.growth import draw_if_possible, read_rows
+from studies.growth import draw_if_possible
 from studies.peers.environment import peer_python, peer_versions
 from studies.peers.peer import run_peer
 
@@ -103,13 +103,10 @@ def _grow(path: Path, series: Series, jobs: int, remarks: Sequence[str]) -> None
         for kind, algorithm, limit, sizes in series
         for size in sizes
     ]
-    done = {(row["kind"], row["algorithm"], row["size"]): row for row in read_rows(path)}
-    with Results(path, columns, remarks) as results:
-        for kind, algorithm, size, _ in asked:
-            if (kind, algorithm, size) in done:
-                results.add(done[kind, algorithm, size])
+    key = ("kind", "algorithm", "size")
+    with Results(path, columns, remarks, key=key) as results:
         for kind, algorithm, size, limit in asked:
-            if (kind, algorithm, size) not in done:
+            if not results.has(kind, algorithm, size):
                 table = TableName(kind=kind, name=size)
                 run = run_alone(table, algorithm, time_limit=limit, jobs=jobs)
                 row: dict[str, Entry] = {"kind": kind, "algorithm": algorithm}

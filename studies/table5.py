@@ -14,7 +14,7 @@ from studies.common import (
     arguments,
     generated_instance,
     jobs_note,
-    mean,
+    mean_of,
     published_by_instance,
     run_tacit,
     warm_up,
@@ -45,14 +45,15 @@ def main() -> None:
         GAP_NOTE,
     ]
     warm_up()
-    runs = []
-    with Results(asked.out / "table5.csv", COLUMNS, notes) as results:
+    path = asked.out / "table5.csv"
+    with Results(path, COLUMNS, notes, key=("instance", "method"), again=asked.again) as results:
         for name in asked.instances:
+            if results.has(name, "auto"):
+                continue
             problem = generated_instance(name, asked.seed)
             run = run_tacit(
                 problem, time_limit=asked.time_limit, seed=asked.seed, gap=GAP, jobs=asked.jobs
             )
-            runs.append(run)
             paper = printed.get(name, {})
             results.add(
                 {
@@ -68,11 +69,10 @@ def main() -> None:
                     "paper_B_status": paper.get("status_B"),
                 }
             )
-    safe = sum(run.exposed == 0 for run in runs)
-    print(f"{len(runs)} tables, {safe} safe patterns")
-    gap = mean(run.secondary_gap_percent for run in runs)
-    print(f"mean gap of the secondary cells in per cent: {gap}")
-    print(f"mean gap, sensitive cells included: {mean(run.gap_percent for run in runs)}")
+        found = results.rows
+    print(f"{len(found)} tables, {sum(row['safe'] == 'yes' for row in found)} safe patterns")
+    print(f"mean gap of the secondary cells in per cent: {mean_of(found, 'secondary_gap_pct')}")
+    print(f"mean gap, sensitive cells included: {mean_of(found, 'gap_pct')}")
 
 
 if __name__ == "__main__":
