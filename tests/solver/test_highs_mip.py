@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import _thread
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -172,6 +174,27 @@ class _Deaf:
         """Come back when released."""
         self.release.wait()
         return highspy.HighsStatus.kOk
+
+
+def test_python_waits_a_little_for_solvers_that_were_told_to_stop() -> None:
+    """A thread that is inside of a C++ library when Python ends would abort the process."""
+    code = (
+        "import threading, time\n"
+        "from tacit.solver.mip import remember_run\n"
+        "class Run:\n"
+        "    has_ended = False\n"
+        "    def end(self):\n"
+        "        time.sleep(0.5)\n"
+        "        print('ended', flush=True)\n"
+        "        self.has_ended = True\n"
+        "run = Run()\n"
+        "remember_run(run)\n"
+        "threading.Thread(target=run.end, daemon=True).start()\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (found.returncode, found.stdout.strip()) == (0, "ended"), found.stderr
 
 
 def test_a_solver_that_does_not_end_is_left_behind() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NotRequired, Protocol, TypedDict, Unpack
@@ -50,6 +52,8 @@ class Run(Protocol):
 
 
 _runs: WeakSet[Run] = WeakSet()
+_PATIENCE_AT_EXIT = 10.0
+"""Seconds that solvers have to end once Python does; all were told to stop before."""
 
 
 def remember_run(run: Run) -> None:
@@ -60,6 +64,14 @@ def remember_run(run: Run) -> None:
 def solvers_left_behind() -> int:
     """How many solvers are still running; once all calls have returned, nobody waits for them."""
     return sum(not run.has_ended for run in _runs)
+
+
+@atexit.register
+def _let_solvers_end() -> None:
+    """Wait a little: a process that ends while a solver runs is aborted by the C++ library."""
+    until = time.monotonic() + _PATIENCE_AT_EXIT
+    while solvers_left_behind() and time.monotonic() < until:
+        time.sleep(0.02)
 
 
 class MipParts(TypedDict):
