@@ -271,3 +271,43 @@ def grow_network(
                 at = root[at]
             sign[row] = -1 if parity else 1
     return sign
+
+
+@njit(cache=True, nogil=True)
+def is_balanced(
+    pointer: npt.NDArray[np.int32],
+    row: npt.NDArray[np.int32],
+    data: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    x: npt.NDArray[np.float64],
+    sums: npt.NDArray[np.float64],
+    sizes: npt.NDArray[np.float64],
+    tolerance: float,
+) -> bool:
+    """Whether a deviation meets all relations that its cells are in.
+
+    Args:
+        pointer: The relations by columns (CSC): where each cell begins.
+        row: The relations of each cell.
+        data: Its coefficients there.
+        cells: The cells that move.
+        x: How far each of them moves.
+        sums: A zero for each relation; so it is left behind.
+        sizes: The same.
+        tolerance: How far a sum may be off, as a share of the amounts in it.
+    """
+    for number in range(len(cells)):
+        for entry in range(pointer[cells[number]], pointer[cells[number] + 1]):
+            term = data[entry] * x[number]
+            sums[row[entry]] += term
+            sizes[row[entry]] += abs(term)
+    balanced = True
+    for cell in cells:
+        for entry in range(pointer[cell], pointer[cell + 1]):
+            if not abs(sums[row[entry]]) <= tolerance * sizes[row[entry]]:
+                balanced = False
+    for cell in cells:
+        for entry in range(pointer[cell], pointer[cell + 1]):
+            sums[row[entry]] = 0.0
+            sizes[row[entry]] = 0.0
+    return balanced

@@ -35,8 +35,9 @@ class Witnesses:
 
     def __init__(self, structure: Structure, separator: Separator):
         columns = structure.columns
-        self._row, self._data = columns.indices, columns.data
-        self._start, self._length = columns.indptr[:-1], np.diff(columns.indptr)
+        self._pointer, self._row, self._data = columns.indptr, columns.indices, columns.data
+        # The kernel leaves zeros behind.
+        self._sums, self._sizes = np.zeros(columns.shape[0]), np.zeros(columns.shape[0])
         self._up, self._down = separator.up, separator.down
         self._moving: dict[tuple[int, int, int], Witness] = {}
         self._table: _Table | None = None
@@ -60,31 +61,30 @@ class Witnesses:
             return 0
         count = 0
         for number in numbers.tolist():
-            cell, side = int(requests.cells[number]), int(requests.sides[number])
-            moved = side * float(x[cells == cell].sum())
-            target = float(requests.targets[number])
-            if not (target * (1 - TOLERANCE) <= moved < np.inf and moved > 0):
-                continue
-            if not _is_within(requests.limited(number), cells, x):
-                continue
-            self._moving[cell, side, list_of(requests, number)] = Witness(moved, cells, x)
-            count += 1
-        self._table = None
+            own = cells == requests.cells[number]
+            moved = float(requests.sides[number]) * float(x[own].sum())
+            count += self._note(requests, number, Witness(moved, cells, x))
         return count
+
+    def _note(self, requests: Requests, number: int, witness: Witness) -> bool:
+        """Take note of a deviation that holds, unless it misses the target or the limits."""
+        target = float(requests.targets[number])
+        if not (target * (1 - TOLERANCE) <= witness.moved < np.inf and witness.moved > 0):
+            return False
+        if not _is_within(requests.limited(number), witness.cells, witness.x):
+            return False
+        cell, side = int(requests.cells[number]), int(requests.sides[number])
+        self._moving[cell, side, list_of(requests, number)] = witness
+        self._table = None
+        return True
 
     def holds(self, cells: Integers, x: Floats) -> bool:
         """Does a deviation meet all relations and bounds?"""
-        return self._fits(cells, x) and self._adds_up(cells, x)
+        from tacit.attack.kernels import is_balanced
 
-    def _adds_up(self, cells: Integers, x: Floats) -> bool:
-        """Are all relations met? Written out: this is asked for thousands of deviations."""
-        start, length = self._start[cells], self._length[cells]
-        pointer = np.cumsum(length)
-        entry = np.repeat(start - pointer + length, length) + np.arange(pointer[-1])
-        _, row = np.unique(self._row[entry], return_inverse=True)
-        term = self._data[entry] * np.repeat(x, length)
-        off = np.abs(np.bincount(row, term))
-        return bool((off <= TOLERANCE * np.bincount(row, np.abs(term))).all())
+        return self._fits(cells, x) and is_balanced(
+            self._pointer, self._row, self._data, cells, x, self._sums, self._sizes, TOLERANCE
+        )
 
     def _fits(self, cells: Integers, x: Floats) -> bool:
         capacity = np.where(x > 0, self._up[cells], self._down[cells])
@@ -109,14 +109,20 @@ class Witnesses:
             stretch = float(capacity.min(initial=np.inf))
             if not 0 < stretch < np.inf:
                 continue
-            full[cells] = stretch * turned
+            stretched = stretch * turned
+            full[cells] = stretched
             moved = requests.sides * full[requests.cells]
-            for number in np.flatnonzero(still_open & (moved >= requests.targets) & ~met).tolist():
+            reached = np.flatnonzero(still_open & (moved >= requests.targets) & ~met)
+            if not len(reached) or not self.holds(cells, stretched):
+                continue
+            for number in reached.tolist():
                 # No further than asked: limits are met more easily.
                 short = 1.0
                 if list_of(requests, number) >= 0:
                     short = float(requests.targets[number] / moved[number])
-                met[number] = self.remember(requests, number, cells, short * full[cells])
+                x_short = stretched if short == 1.0 else short * stretched
+                found = Witness(short * float(moved[number]), cells, x_short)
+                met[number] = self._note(requests, number, found)
         return met
 
     def find(self, requests: Requests, number: int, hidden: Booleans) -> Witness | None:
