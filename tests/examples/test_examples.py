@@ -275,6 +275,21 @@ def test_the_interval_objective_is_the_stated_one() -> None:
     assert np.sum(published.upper - published.lower) == example.objective == 42
 
 
+@with_facts("loss")
+def test_losses_by_several_definitions(example: Example) -> None:
+    """In Example 3.6 number and sum of the suppressed cells are the same, widths 8 and 104."""
+    hidden = example.suppressed
+    assert hidden is not None
+    ends = [attack_pattern(example.problem, hidden, cell) for cell in np.flatnonzero(hidden)]
+    found = {
+        "number": hidden.sum(),
+        "sum": example.problem.value[hidden].sum(),
+        "widths": sum(upper - lower for lower, upper in ends),
+    }
+    assert found == pytest.approx(dict(example.loss))
+    assert found["widths"] == {"a": 8, "b": 104}[example.name[-1]]
+
+
 @pytest.mark.parametrize("sense", [-1, 1])
 def test_adjusted_values_keep_their_distance(sense: int) -> None:
     """In Figure 16 the sensitive cell moves by exactly its level, in the sense named."""

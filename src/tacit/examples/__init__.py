@@ -32,6 +32,8 @@ _MAKERS: dict[str, Callable[[], Example]] = {
     "002-figure-3.5": karlsson_olsson.figure_3_5,
     "002-figure-3.6": karlsson_olsson.figure_3_6,
     "002-figure-3.7": karlsson_olsson.figure_3_7,
+    "002-figure-3.8a": karlsson_olsson.figure_3_8a,
+    "002-figure-3.8b": karlsson_olsson.figure_3_8b,
     "003-figure-1": castro.figure_1,
     "003-figure-2": castro.figure_2,
     "003-figure-3": castro.figure_3,

@@ -74,6 +74,9 @@ class Example:
             an external attacker can deduce.
         published: Other protected versions that the paper prints, by what was done.
         objective: The least information loss of the protected version, where it is stated.
+        loss: What the protected version loses by several definitions of information loss: the
+            `number` of suppressed cells, the `sum` of their values, the `widths` of what an
+            attacker deduces.
         contributions: For each cell, by label, what its contributors contribute, largest first.
         sensitive_by: For each sensitivity rule the labels of the cells that it finds sensitive.
         deductions: What single contributors can deduce from the published cells.
@@ -90,6 +93,7 @@ class Example:
     intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     published: Mapping[str, Solution] = field(default_factory=dict)
     objective: float | None = None
+    loss: Mapping[str, float] = field(default_factory=dict)
     contributions: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     sensitive_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     deductions: tuple[Deduction, ...] = ()

@@ -251,3 +251,38 @@ def figure_3_7() -> Example:
         table=TWO_BY_THREE.table(sensitive, upper=1000.0),
         published={"intervals": Intervals(lower, upper)},
     )
+
+
+def figure_3_8a() -> Example:
+    """Four suppressed cells that are hardly uncertain."""
+    return _four_unknown("a", [[100, 1, 101], [1, 1, 2], [101, 2, 103]], narrow=2)
+
+
+def figure_3_8b() -> Example:
+    """As many suppressed cells with the same sum, far more uncertain."""
+    return _four_unknown("b", [[64, 13, 77], [13, 13, 26], [77, 26, 103]], narrow=26)
+
+
+def _four_unknown(part: str, values: list[list[float]], narrow: float) -> Example:
+    """Half of Figure 3.8: all four inner cells suppressed, each of which can move by the same."""
+    sheet = Sheet({"row": axis("A B Total"), "column": axis("1 2 Total")}, values)
+    corners = [sheet.cell(label) for label in ("A1", "A2", "B1", "B2")]
+    total = values[0][2]
+    found: list[tuple[float, float]] = [(total - narrow, total), *([(0, narrow)] * 3)]
+    lower, upper = (np.ravel(values).astype(float) for _ in range(2))
+    lower[corners] = [below for below, _ in found]
+    upper[corners] = [above for _, above in found]
+    return Example(
+        name=f"002-figure-3.8{part}",
+        paper=f"KarlssonOlsson2015, Figure 3.8({part}), Example 3.6",
+        text="Two tables with four suppressed cells each, whose values sum to 103: by the number "
+        "of suppressed cells and by their sum both lose the same. By the widths of what an "
+        "attacker deduces 3.8(a) loses 8 and 3.8(b) 104 (printed: 128). The paper prints the "
+        "totals and the intervals; the values of the inner cells are the middles of these.",
+        problem=sheet.problem(),
+        table=sheet.table(),
+        suppressed=sheet.mask("A1", "A2", "B1", "B2"),
+        intervals=dict(zip(corners, found, strict=True)),
+        published={"intervals": Intervals(lower, upper)},
+        loss={"number": 4, "sum": 103, "widths": 4 * narrow},
+    )

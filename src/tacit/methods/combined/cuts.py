@@ -19,7 +19,8 @@ of both sides are added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from scipy import sparse
@@ -222,6 +223,27 @@ class Master(Relaxation):
         empty = sparse.csr_array((len(entries), model.size))
         rows = sparse.csr_array(sparse.hstack([empty, touches + own]))
         return self.add(rows, np.zeros(len(entries)))
+
+    @contextmanager
+    def held(self, pattern: Booleans) -> Iterator[None]:
+        """For a while only vectors that suppress the cells of a pattern and no others."""
+        lower, upper = self.lower.copy(), self.upper.copy()
+        ends = np.flatnonzero(upper[: self._model.cell_ends] > lower[: self._model.cell_ends])
+        ends = ends[(self.columns[ends // 2] >= 0) & ~pattern[ends // 2]]
+        x = np.flatnonzero(self.is_open) + self._model.size
+        is_in = pattern[self.choices[x - self._model.size]].astype(np.float64)
+        columns = np.concatenate([ends, x])
+        self.set_bounds(
+            columns,
+            np.concatenate([lower[ends], is_in]),
+            np.concatenate([lower[ends], is_in]),
+        )
+        try:
+            yield
+        finally:
+            self.set_bounds(columns, lower[columns], upper[columns])
+            # No vector of this pattern is left, or none cheap enough: others are.
+            self.infeasible = False
 
     def fix(self, bound: float) -> int:
         """Settle and tighten columns by their reduced costs; returns how many x were settled."""
