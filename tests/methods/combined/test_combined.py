@@ -19,7 +19,13 @@ from tacit.methods.combined.run import combined
 from tacit.observer import Observer
 from tacit.outcome import Status
 from tacit.problem import Problem
-from tests.methods.combined.tables import ALGORITHMS, assert_sound, price, published
+from tests.methods.combined.tables import (
+    ALGORITHMS,
+    assert_sound,
+    obvious_optimum,
+    price,
+    published,
+)
 from tests.methods.intervals.tables import example
 
 
@@ -37,6 +43,21 @@ def test_a_worked_example(algorithm: str) -> None:
     assert outcome.report.objective == pytest.approx(46.0)
     assert len(outcome.suppressed) == 4
     assert set(example().sensitive) <= set(outcome.suppressed.tolist())
+
+
+@pytest.mark.parametrize("seed", [2, 6])
+def test_algorithm_4_3_ends_on_a_small_table(seed: int) -> None:
+    """Of 32 cells with sliding levels `benders` proves the optimum, which the whole model has."""
+    problem = generate_table({"a": 7, "b": 3}, seed=seed).problem()
+    nothing = np.zeros(len(problem.sensitive))
+    sliding = problem.lower_level + problem.upper_level
+    problem = problem.replace(lower_level=nothing, upper_level=nothing, sliding_level=sliding)
+    ones = np.ones(problem.cell_count)
+    outcome = combined(problem, algorithm="benders", weights="unit", width_weights="unit")
+    assert_sound(outcome, problem)
+    assert outcome.status is Status.OPTIMAL
+    expected = obvious_optimum(problem, weight=ones, width_weight=ones)
+    assert outcome.report.objective == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize("weights", ["unit", "value"])

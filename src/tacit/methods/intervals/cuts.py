@@ -33,6 +33,8 @@ from tacit.tolerances import FAR_IN_FLOWS
 
 _LARGEST_COST = 1e6
 """No cost is larger than this for the solver, which calls costs below 1e-7 zero."""
+_MANY = 48
+"""From so many requests on that take linear programs, those are told first that are met."""
 _PATIENCE, _NO_END = 20, 2**31
 """Rounds after which a cut that was never tight leaves the relaxation."""
 
@@ -237,7 +239,12 @@ class Separation:
         walks.in_open(cuts, point)
         walks.in_closed(point)
         share = walks.share.copy()
-        for at in np.flatnonzero(~walks.is_settled).tolist():
+        left = np.flatnonzero(~walks.is_settled)
+        if self._model.has_no_networks and len(left) >= _MANY:
+            left = np.flatnonzero(
+                np.isin(others, self._model.missed(way.state, point, others[left]))
+            )
+        for at in left.tolist():
             number = int(others[at])
             share[at] = 1.0 if self._stop() else linear.walk(way, number, cuts, point, share[at])
         return share, self._open_in_strips(way, others, walks, share, opened, point)

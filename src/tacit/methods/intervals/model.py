@@ -21,11 +21,12 @@ from tacit.attack.knowledge import Attacker, Knowledge, with_reader
 from tacit.attack.reach import TOLERANCE, Limits, Reaches, Requests
 from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
+from tacit.errors import SolverError
 from tacit.methods.engine.cut_pool import Rows
 from tacit.methods.engine.insider_pairs import WatchedPairs
 from tacit.methods.intervals.attackers import AttackerState, InsiderState, interleaved
 from tacit.problem import Booleans, Floats, Integers, Problem
-from tacit.tolerances import LAST_DIGITS, TINY
+from tacit.tolerances import LAST_DIGITS, SAME_AMOUNT, TINY
 
 if TYPE_CHECKING:
     pass
@@ -165,6 +166,11 @@ class IntervalsModel:
         return self.with_own_reaches(longer)
 
     @property
+    def has_no_networks(self) -> bool:
+        """Does every request take linear programs, as in tables of three and more dimensions?"""
+        return not self.structure.strips_cover and not self.structure.in_network.any()
+
+    @property
     def is_free_cell(self) -> Booleans:
         """Cells with an end that may be opened."""
         return self.is_free[0::2] | self.is_free[1::2]
@@ -198,6 +204,23 @@ class IntervalsModel:
         keep = attacker.reopened(self.problem)
         attack = Attack(self.problem, told, structure=self.structure, keep=keep)
         return attack.reach(attacker.ask(self.problem, public, requests), **how)
+
+    def missed(self, state: AttackerState, point: Floats, among: Integers) -> Integers:
+        """Those of some requests that a point misses, or that could not be judged.
+
+        One table shows many requests to be met where that is possible.
+        """
+        asked = Requests(
+            state.cells[among],
+            state.sides[among],
+            state.targets(point)[among],
+            limits=None if state.limits is None else state.limits.take(among),
+        )
+        try:
+            answer = self._answer(state.attacker, point, asked, proofs=False)
+        except SolverError:
+            return among
+        return among[answer.amount < asked.targets * (1 - SAME_AMOUNT)]
 
     def _levels_against(self, attacker: Attacker) -> tuple[Integers, Floats, Floats]:
         """Sensitive cells to protect, their upper and lower levels, their sliding levels."""

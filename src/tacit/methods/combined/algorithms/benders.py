@@ -65,9 +65,7 @@ def _relax(search: Search, master: Master, surroundings: Surroundings) -> None:
             return
 
 
-def _follow(
-    search: Search, master: Master, surroundings: Surroundings, pattern: Booleans
-) -> None:
+def _follow(search: Search, master: Master, surroundings: Surroundings, pattern: Booleans) -> None:
     """Cuts until the intervals of a pattern are the narrowest, or cost more than the best."""
     with master.held(pattern):
         while not search.should_stop() and master.solve(search.objective):

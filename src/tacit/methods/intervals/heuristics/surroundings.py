@@ -82,8 +82,16 @@ class Surroundings:
 
     def _opened(self, point: Floats) -> Floats | None:
         """A point opened where that is needed; None if that failed or was stopped."""
-        found = self.separation.approach(point, self._wide(point))
-        return next(iter(self._repaired(found.quick)), None)
+        if self._model.has_no_networks:
+            # How far each request would have to walk is of no use yet, only which ones are missed.
+            missed = [
+                self._model.missed(state, point, np.arange(len(state.cells)))
+                for state in self._model.states
+            ]
+            opened = Opened(point, missed)
+        else:
+            opened = self.separation.approach(point, self._wide(point)).quick
+        return next(iter(self._repaired(opened)), None)
 
     def _wide(self, point: Floats) -> Floats:
         """A point opened as far as it can be of use in a network."""
