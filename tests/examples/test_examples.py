@@ -280,7 +280,9 @@ def test_losses_by_several_definitions(example: Example) -> None:
     """In Example 3.6 number and sum of the suppressed cells are the same, widths 8 and 104."""
     hidden = example.suppressed
     assert hidden is not None
-    ends = [attack_pattern(example.problem, hidden, cell) for cell in np.flatnonzero(hidden)]
+    ends = [
+        attack_pattern(example.problem, hidden, cell) for cell in np.flatnonzero(hidden).tolist()
+    ]
     found = {
         "number": hidden.sum(),
         "sum": example.problem.value[hidden].sum(),
