@@ -19,7 +19,7 @@ from tacit.errors import SolverError
 from tacit.problem import Floats, Integers
 from tacit.tolerances import SOLVER_EXACT
 
-Strategy = Literal["primal", "dual"]
+Strategy = Literal["primal", "dual", "interior-point"]
 _STRATEGY = {"dual": 1, "primal": 4}
 
 
@@ -189,7 +189,7 @@ class HighsModel:
         """
         name = self._run(cold, strategy)
         if name not in ("optimal", "infeasible", "unbounded"):
-            # The simplex methods rarely give up, and hardly ever both of them.
+            # The methods rarely give up, and hardly ever two of them.
             name = self._run(True, "dual" if strategy == "primal" else "primal")
         solution = self._highs.getSolution()
         return LinearSolution(
@@ -208,9 +208,17 @@ class HighsModel:
     def _run(self, cold: bool, strategy: Strategy) -> str:
         if cold:
             self._check(self._highs.clearSolver(), "a cold start")
-        self.set_option("simplex_strategy", _STRATEGY[strategy])
+        is_inside = strategy == "interior-point"
+        if not is_inside:
+            self.set_option("simplex_strategy", _STRATEGY[strategy])
         self._limit_time()
-        self._check(self._highs.run(), "to solve the model")
+        if is_inside:
+            self.set_option("solver", "ipm")
+        try:
+            self._check(self._highs.run(), "to solve the model")
+        finally:
+            if is_inside:
+                self.set_option("solver", "simplex")
         status = self._highs.getModelStatus()
         if status == highspy.HighsModelStatus.kTimeLimit and time_left() <= 0:
             raise TimeUpError

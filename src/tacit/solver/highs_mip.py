@@ -80,6 +80,7 @@ class HighsMip(HighsModel):
         *,
         seconds: float,
         gap: float = 0.0,
+        target: float = -np.inf,
         start: Floats | None = None,
         watch: Watcher | None = None,
     ) -> MipSolution:
@@ -88,6 +89,7 @@ class HighsMip(HighsModel):
         Args:
             seconds: Time limit.
             gap: Stop when (objective - bound) / objective is at most this.
+            target: Stop at the first vector whose objective is at most this.
             start: A vector to begin with; where it is NaN, the solver completes it. One that
                 does not fit the model is passed over.
             watch: Listens in the calling thread while the solver runs.
@@ -105,6 +107,7 @@ class HighsMip(HighsModel):
         limit = float(np.clip(min(seconds, time_left()), 0.01, 1e8))
         self.set_option("time_limit", limit)
         self.set_option("mip_rel_gap", gap)
+        self.set_option("objective_target", target)
         if start is not None:
             given = np.flatnonzero(~np.isnan(start)).astype(np.int32)
             self._check(
@@ -219,4 +222,5 @@ _STATUS = {
     highspy.HighsModelStatus.kTimeLimit: "stopped",
     highspy.HighsModelStatus.kInterrupt: "stopped",
     highspy.HighsModelStatus.kSolutionLimit: "stopped",
+    highspy.HighsModelStatus.kObjectiveTarget: "stopped",
 }

@@ -67,6 +67,7 @@ class ScaledMip:
         *,
         seconds: float,
         gap: float = 0.0,
+        target: float = -np.inf,
         start: Floats | None = None,
         watch: Watcher | None = None,
     ) -> MipSolution:
@@ -74,6 +75,7 @@ class ScaledMip:
         found = self._model.minimise(
             seconds=seconds,
             gap=gap,
+            target=target / self._cost_unit,
             start=None if start is None else start / self._unit,
             watch=None if watch is None else lambda so_far: watch(self._in_own_units(so_far)),
         )

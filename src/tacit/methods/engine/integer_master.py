@@ -35,11 +35,13 @@ class IntegerMaster:
         *,
         seconds: float,
         gap: float,
+        target: float = -np.inf,
         cuts: Integers | None = None,
         rows: Rows | None = None,
         lower: Floats | None = None,
         upper: Floats | None = None,
         most: Floats | None = None,
+        least: Floats | None = None,
         start: Floats | None = None,
         watch: Watcher | None = None,
     ) -> MipSolution:
@@ -48,11 +50,13 @@ class IntegerMaster:
         Args:
             seconds: Time limit.
             gap: Stop when (objective - bound) / objective is at most this.
+            target: Stop at the first vector that costs at most this.
             cuts: Places in the pool of the cuts to heed; by default those at work.
             rows: Further rows, with `lower` and `upper` as their ends (by default 0 and inf).
             lower: The lower ends of the further rows.
             upper: The upper ends of the further rows.
             most: Upper bounds of the columns in place of the relaxation's.
+            least: Lower bounds of the columns in place of the relaxation's.
             start: A vector to begin with, unless it is out of bounds.
             watch: Told how far the solver got; returns True to stop it.
 
@@ -71,7 +75,7 @@ class IntegerMaster:
             lowers.append(np.zeros(rows.shape[0]) if lower is None else lower)
             uppers.append(np.full(rows.shape[0], np.inf) if upper is None else upper)
         all_rows = sparse.csr_array(sparse.vstack(blocks))
-        least = relaxation.lower
+        least = relaxation.lower if least is None else least
         kept = np.flatnonzero((most > least) | (least != 0))
         mip = ScaledMip(
             sparse.csr_array(all_rows[:, kept]),
@@ -100,6 +104,7 @@ class IntegerMaster:
         found = mip.minimise(
             seconds=seconds,
             gap=gap,
+            target=target,
             start=start,
             watch=None if watch is None else lambda so_far: watch(over_all_columns(so_far)),
         )

@@ -18,6 +18,7 @@ SUPPRESS_ROOT = 0.35  # Beyond this, cuts close less of the gap than patterns an
 SUPPRESS_ROOT_AGAIN = 0.1  # A better pattern fixes columns, but the cuts are mostly there.
 SUPPRESS_NEIGHBOURHOODS = 0.05  # Later rounds improve the pattern, too.
 SUPPRESS_NEIGHBOURHOODS_IN_GROUPS = 0.3  # There they find more than integer master problems.
+SUPPRESS_TRUST_REGION = 0.05  # One master problem of `stabilized`; further away there is more.
 SUPPRESS_INTEGER_MASTER = 0.1  # A master problem that takes longer is left to branch and cut.
 SUPPRESS_SMALL_TREE = 0.15  # The tree over all columns, which alone proves, needs its time.
 SUPPRESS_REGIONS = 0.25  # Then the tree, which alone proves, has its turn if one core does all.

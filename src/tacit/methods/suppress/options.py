@@ -22,6 +22,8 @@ Algorithm = Literal[
 Singletons = Literal["ignore", "local", "respondents", "global"]
 Preference = Literal["none", "leaves"]
 Subproblem = Literal["meth1", "meth2", "meth3", "meth4", "meth5"]
+SubproblemSolver = Literal["primal", "dual", "interior-point"]
+SubproblemWeights = Literal["unit", "capacity", "cost"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +41,17 @@ class SuppressOptions(Options):
             suppresses the least value, and then the deepest cells; `none` leaves it open.
         subproblem: The form of the subproblem that makes cuts, for `benders` and `stabilized`
             [BaenaCastroFrangioni2020, section 5].
+        subproblem_solver: The method for the subproblem's linear programs: primal or dual simplex,
+            or interior point. By default `meth1` is solved by flows where the table has networks,
+            and everything else by simplex.
+        subproblem_weights: The weights w of (21), for `meth4` and `meth5`: `unit`, all 1 as in the
+            paper; `capacity`, how far a cell can move; `cost`, what suppressing it costs.
         radius: Radii of the trust region as shares of the number of sensitive cells, for
             `stabilized`; after the last one there is no trust region.
+        reset_radius: Go back to the first radius whenever the centre of the trust region has
+            moved, for `stabilized`.
+        improvement: `stabilized` ends a master problem in a trust region at the first pattern that
+            is lighter than the best by this share of what is open; 1 solves them to the end.
         own_cuts: Strengthen the cuts of `benders` and `stabilized` as the other algorithms do;
             without, they are the cuts of the paper.
         jobs: How many cores `auto` may use; by default all that there are.
@@ -51,7 +62,11 @@ class SuppressOptions(Options):
     max_suppressed: int | None = None
     prefer: Preference = "none"
     subproblem: Subproblem = "meth1"
+    subproblem_solver: SubproblemSolver | None = None
+    subproblem_weights: SubproblemWeights = "unit"
     radius: tuple[float, ...] = (0.01, 0.02, 0.5, 1.0)
+    reset_radius: bool = False
+    improvement: float = 0.1
     own_cuts: bool = True
     jobs: int | None = None
 
@@ -61,6 +76,19 @@ class SuppressOptions(Options):
             raise InputError("max_suppressed must not be negative", key=("max_suppressed",))
         if self.jobs is not None and self.jobs < 1:
             raise InputError("jobs must be at least 1 (cores)", key=("jobs",))
+        if self.subproblem == "meth2" and self.subproblem_solver == "interior-point":
+            raise InputError(
+                "meth2 follows a ray, and interior point methods find none; choose 'primal' or "
+                "'dual', or another subproblem",
+                key=("subproblem_solver",),
+            )
+        if self.subproblem_weights != "unit" and self.subproblem not in ("meth4", "meth5"):
+            raise InputError(
+                f"subproblem_weights has no effect on {self.subproblem}; choose meth4 or meth5",
+                key=("subproblem_weights",),
+            )
+        if not 0 < self.improvement <= 1:
+            raise InputError("improvement must be above 0 and at most 1", key=("improvement",))
         if not self.radius or any(not share > 0 for share in self.radius):
             raise InputError(
                 "radius needs at least one share, and all must be positive", key=("radius",)

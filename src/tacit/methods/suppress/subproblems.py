@@ -3,26 +3,31 @@
 The forms are those of [BaenaCastroFrangioni2020, sections 4 and 5]. The attacker says which
 sensitive cells a pattern leaves exposed. For each of them one of five linear programs yields row
 multipliers g. What a cut asks for is then worked out here from d = e_s - A'g: whatever the solver
-answered, the cut is valid.
+answered, the cut is valid. A point of the relaxed master problem is cut off in the same way, each
+capacity multiplied by how far the cell is suppressed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
-from tacit.attack.reach import TOLERANCE, Requests, SparseRows, charges, snapped
+from tacit.attack.engines import SolverFactory
+from tacit.attack.knowledge import Knowledge
+from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges, snapped
+from tacit.attack.sweep import Attack
+from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
-from tacit.methods.suppress.options import Subproblem
+from tacit.methods.suppress.options import Subproblem, SubproblemWeights
 from tacit.problem import Booleans, Floats, Integers
-from tacit.solver.highs import HighsModel, Strategy
+from tacit.solver.highs import HighsModel, LinearSolution, Strategy
 from tacit.tolerances import (
     CANCELLED,
     FAR,
@@ -32,9 +37,12 @@ from tacit.tolerances import (
     SOLVER_EXACT,
 )
 
-_LARGEST = 1e3
-"""Coefficients beyond this say no more than that the cell alone suffices."""
+_LARGEST = 1.0
+"""Coefficients beyond the right-hand side say no more than that the cell alone suffices."""
+_LEAST_WEIGHT = 1e-3
+"""Weights of (21) lie between this and its reciprocal, in units of a usual one."""
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
+"""Primal simplex knows rays; where it gives up, the dual one may still find an optimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,27 +71,37 @@ class Subproblems:
         self._own = [search.own_capacity(state) for state in search.outsiders]
 
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
-        """Cuts that a pattern violates, attacker by attacker."""
-        options = self._search.options
-        strong = options.own_cuts and options.subproblem == "meth1"
+        """Cuts that a pattern violates, attacker by attacker.
+
+        With capacities cut off at the level, which serve points of the relaxation so well, flows
+        find weaker cuts at patterns: here strengthening begins with the multipliers of the form.
+        """
+        y = hidden.astype(np.float64)
         for number, state in enumerate(self._search.outsiders):
-            # The separator knows about sliding levels only where all cells are judged alike.
-            if strong and (state.is_plain or not state.slides):
-                yield state.cuts(hidden.astype(np.float64))
-            else:
-                yield self._by_form(number, hidden)
+            yield self._by_form(number, y, self._search.attack(state, hidden))
         insiders = self._search.insiders
         if insiders is not None:
-            yield insiders.cuts(hidden.astype(np.float64), insiders.missed(self._search, hidden))
+            yield insiders.cuts(y, insiders.missed(self._search, hidden))
 
-    def _by_form(self, number: int, hidden: Booleans) -> Cuts:
+    def cuts_at(self, y: Floats) -> Iterator[Cuts]:
+        """Cuts that a point of the relaxation violates, by the form `meth1`."""
+        search = self._search
+        for number, state in enumerate(search.outsiders):
+            told = Knowledge(state.separator.up * y, state.separator.down * y)
+            keep = state.attacker.reopened(search.problem)
+            attack = Attack(search.problem, told, structure=search.structure, keep=keep)
+            yield self._by_form(number, y, attack)
+        if search.insiders is not None:
+            yield search.insiders.cuts(y)
+
+    def _by_form(self, number: int, y: Floats, attack: Attack) -> Cuts:
         problem = self._search.problem
         found: list[tuple[SparseRow, Exposed]] = []
-        for exposed in self._exposed(number, hidden):
+        for exposed in self._exposed(number, y, attack):
             charge = np.zeros(problem.cell_count)
             for side, g in exposed.proofs:
                 charge += self._charge(number, exposed.cell, side, g) / exposed.level
-            found += [(row, exposed) for row in self._rows(charge, hidden)]
+            found += [(row, exposed) for row in self._rows(charge, y)]
         matrix = SparseRows(len(found), problem.cell_count)
         for place, ((cells, coefficients), _) in enumerate(found):
             matrix.put(place, cells, coefficients)
@@ -92,7 +110,7 @@ class Subproblems:
             np.array([exposed.cell for _, exposed in found], np.int64),
             np.array([exposed.side for _, exposed in found], np.int64),
         )
-        return cuts.take(cuts.violation(hidden.astype(np.float64)) > VIOLATION)
+        return cuts.take(cuts.violation(y) > VIOLATION)
 
     def _charge(self, number: int, cell: int, side: int, g: Floats) -> Floats:
         """What each cell can contribute to the asked cell's movement, given multipliers."""
@@ -105,32 +123,36 @@ class Subproblems:
         capacity[cell] = self._own[number][0 if d[cell] > 0 else 1][cell]
         return charges(d, capacity)
 
-    def _rows(self, charge: Floats, hidden: Booleans) -> list[SparseRow]:
+    def _rows(self, charge: Floats, y: Floats) -> list[SparseRow]:
         """The cut `charge y >= 1` over the secondary cells, or what strengthens it."""
         always = self._search.sensitive
         if self._search.options.own_cuts:
             cells = np.flatnonzero(charge)
             limited = np.minimum(charge[cells], 1e6)
-            return strengthened(cells, limited, hidden[cells].astype(np.float64), always[cells])
+            return strengthened(cells, limited, y[cells], always[cells])
         rest = 1.0 - float(charge[always].sum())
         if rest <= VIOLATION:
             return []
         cells = np.flatnonzero((charge > 0) & ~always)
         return [(cells, np.clip(charge[cells] / rest, SMALLEST_COEFFICIENT, _LARGEST))]
 
-    def _exposed(self, number: int, hidden: Booleans) -> Iterator[Exposed]:
+    def _exposed(self, number: int, y: Floats, attack: Attack) -> Iterator[Exposed]:
         """Levels that an attacker comes too close to, and why."""
         search = self._search
         state = search.states[number]
-        attack = search.attack(state, hidden)
         asked = state.separator.requests()
+        # Sensitive cells are suppressed altogether, also where others are in part.
+        hidden = y > 0
         reaches = attack.reach(search.ask(state, asked, hidden))
-        for at in np.flatnonzero(~reaches.reached(asked)).tolist():
+        missed = np.flatnonzero(~reaches.reached(asked))
+        proofs = self._proofs(number, y, asked.take(missed), reaches.multipliers[missed])
+        for at, g in zip(missed.tolist(), proofs, strict=True):
             cell, side, level = int(asked.cells[at]), int(asked.sides[at]), float(asked.targets[at])
-            g = self._multipliers(number, hidden, cell, side, level, reaches.multipliers, at)
             if g is not None:
                 yield Exposed(cell, side, level, [(side, g)])
         cells, levels = state.separator.sliding()
+        if len(cells) == 0:
+            return
         both = Requests.both_sides(cells)
         reaches = attack.reach(search.ask(state, both, hidden))
         rise, fall = reaches.amount[: len(cells)], reaches.amount[len(cells) :]
@@ -138,35 +160,67 @@ class Subproblems:
             cell, level = int(cells[at]), float(levels[at])
             # Both sides miss what is half-way between where they are and where they should be.
             lacking = 0.5 * (level - rise[at] - fall[at])
-            proofs = []
-            for place, side, amount in ((at, 1, rise[at]), (at + len(cells), -1, fall[at])):
-                target = float(amount + lacking)
-                g = self._multipliers(
-                    number, hidden, cell, side, target, reaches.multipliers, place
-                )
-                if g is not None:
-                    proofs.append((side, g))
-            if len(proofs) == 2:
-                yield Exposed(cell, 0, level, proofs)
+            places = np.array([at, at + len(cells)])
+            sides = both.take(places)
+            sides = replace(sides, targets=np.array([rise[at] + lacking, fall[at] + lacking]))
+            pair = list(self._proofs(number, y, sides, reaches.multipliers[places]))
+            found = [(side, g) for side, g in zip((1, -1), pair, strict=True) if g is not None]
+            if len(found) == 2:
+                yield Exposed(cell, 0, level, found)
 
-    def _multipliers(
-        self,
-        number: int,
-        hidden: Booleans,
-        cell: int,
-        side: int,
-        level: float,
-        proven: sparse.csr_array[Any, Any],
-        place: int,
-    ) -> Floats | None:
-        """Row multipliers by the chosen form; the primal one is what the attacker has solved."""
-        form = self._search.options.subproblem
-        if form == "meth1":
-            return np.asarray(proven[[place]].toarray()[0])
+    def _proofs(
+        self, number: int, y: Floats, missed: Requests, proven: sparse.csr_array[Any, Any]
+    ) -> Iterator[Floats | None]:
+        """Row multipliers for each request by the chosen form, one after the other.
+
+        The primal form is what the attacker has solved, unless a method was chosen for it. Points
+        of the relaxation are many, and the attacker's answers serve them all.
+        """
+        search, options = self._search, self._search.options
+        is_pattern = bool(((y == 0) | (y == 1)).all())
+        if not is_pattern or (options.subproblem == "meth1" and options.subproblem_solver is None):
+            yield from (np.asarray(proven[[place]].toarray()[0]) for place in range(len(missed)))
+            return
+        hidden = y > 0.5
+        if options.subproblem == "meth1":
+            for place in range(len(missed)):
+                check_time()
+                one = missed.take(np.array([place]))
+                yield np.asarray(self._attacked(number, hidden, one).multipliers.toarray()[0])
+            return
         if number not in self._forms:
-            state = self._search.states[number]
-            self._forms[number] = DualForm(self._search, state, self._own[number], form)
-        return self._forms[number].multipliers(hidden, cell, side, level)
+            state = search.states[number]
+            self._forms[number] = DualForm(search, state, self._own[number])
+        for place in range(len(missed)):
+            check_time()
+            cell, side = int(missed.cells[place]), int(missed.sides[place])
+            level = float(missed.targets[place])
+            yield self._forms[number].multipliers(hidden, cell, side, level)
+
+    def _attacked(self, number: int, hidden: Booleans, requests: Requests) -> Reaches:
+        """The attacker's answers by linear programs, solved by the chosen method."""
+        search = self._search
+        state, method = search.states[number], search.options.subproblem_solver
+        assert method is not None
+        told = state.attacker.learn(search.problem, Knowledge.of(search.problem, hidden))
+        attack = Attack(
+            search.problem,
+            told,
+            keep=state.attacker.reopened(search.problem),
+            networks=False,
+            solver=_by_method(method),
+        )
+        return attack.reach(search.ask(state, requests, hidden))
+
+
+def _by_method(method: Strategy) -> SolverFactory:
+    """Linear programs that are always solved by one method, whatever the caller would choose."""
+
+    class Chosen(HighsModel):
+        def solve(self, *, cold: bool = False, strategy: Strategy = method) -> LinearSolution:
+            return super().solve(cold=cold, strategy=method)
+
+    return Chosen
 
 
 class DualForm:
@@ -178,24 +232,26 @@ class DualForm:
         subject to  A'g + p - q = side * m * e_s,   p, q, m >= 0.
 
     `meth2` follows its ray, `meth3` bounds the objective by the norm of its gradient, `meth4`
-    asks that p, q and m add up to 1, `meth5` that they add up to at most 1.
+    asks that p, q and m, weighted, add up to 1, `meth5` that they add up to at most 1.
     """
 
-    def __init__(
-        self, search: Search, state: AttackerState, own: tuple[Floats, Floats], form: Subproblem
-    ) -> None:
+    def __init__(self, search: Search, state: AttackerState, own: tuple[Floats, Floats]) -> None:
         """Prepare the model.
 
         Args:
-            search: The run.
+            search: The run; its options choose form, weights and method.
             state: Whose capacities count.
             own: How far cells may rise and fall while they themselves are asked.
-            form: `meth2` to `meth5`.
         """
+        form: Subproblem = search.options.subproblem
         self._form = form
+        self._weights: SubproblemWeights = search.options.subproblem_weights
+        method = search.options.subproblem_solver
+        self._strategies = _STRATEGIES if method is None else (method,)
         self._own = own
         separator, structure = state.separator, search.structure
         self._up, self._down = separator.up, separator.down
+        self._cost = search.problem.weight
         moves = ((self._up > 0) | (self._down > 0)) & search.secondary
         self._cells = np.flatnonzero(moves | search.sensitive)
         n = len(self._cells)
@@ -216,7 +272,7 @@ class DualForm:
         matrix = sparse.csr_array(sparse.hstack(blocks))
         row_lower, row_upper = np.zeros(n), np.zeros(n)
         if form in ("meth4", "meth5"):
-            weights = np.concatenate([np.zeros(m), np.ones(columns - m)])
+            weights = np.concatenate([np.zeros(m), self._pq_weights(), np.ones(2 * s)])
             matrix = sparse.csr_array(sparse.vstack([matrix, sparse.csr_array(weights[None, :])]))
             row_lower = np.append(row_lower, 1.0 if form == "meth4" else -np.inf)
             row_upper = np.append(row_upper, 1.0)
@@ -233,6 +289,19 @@ class DualForm:
             matrix, row_lower=row_lower, row_upper=row_upper, lower=lower, upper=upper
         )
         self._model.set_option("primal_feasibility_tolerance", SOLVER_EXACT)
+
+    def _pq_weights(self) -> Floats:
+        """The weights of p and q in (21); that of m is 1."""
+        if self._weights == "capacity":
+            capacity = np.concatenate([self._up[self._cells], self._down[self._cells]])
+            usual = np.median(capacity[capacity > 0]) if (capacity > 0).any() else 1.0
+            # A weight of 0 would leave the program without bound.
+            return np.asarray(np.clip(capacity / usual, _LEAST_WEIGHT, 1 / _LEAST_WEIGHT))
+        if self._weights == "cost":
+            cost = np.tile(self._cost[self._cells], 2)
+            usual = np.median(cost[cost > 0]) if (cost > 0).any() else 1.0
+            return np.asarray(np.clip(cost / usual, _LEAST_WEIGHT, 1 / _LEAST_WEIGHT))
+        return np.ones(2 * len(self._cells))
 
     def multipliers(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats | None:
         """Row multipliers that show a cell exposed; None where the solver finds none."""
@@ -265,10 +334,9 @@ class DualForm:
         if self._form == "meth3":
             return self._solve_to_target(gradient)
         self._model.set_cost(everything, -gradient)
-        # Primal simplex knows rays; where it gives up, the dual one may still find an optimum.
-        for strategy in _STRATEGIES:
+        for number, strategy in enumerate(self._strategies):
             try:
-                solution = self._model.solve(cold=strategy == "dual", strategy=strategy)
+                solution = self._model.solve(cold=number > 0, strategy=strategy)
             except SolverError:
                 continue
             if solution.status == "unbounded":
@@ -294,7 +362,7 @@ class DualForm:
         model.set_bounds(np.array([last]), np.array([-np.inf]), target)
         model.set_cost(np.array([last]), -np.ones(1))
         try:
-            for strategy in _STRATEGIES:
+            for strategy in self._strategies:
                 try:
                     solution = model.solve(cold=True, strategy=strategy)
                 except SolverError:

@@ -20,8 +20,9 @@ from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
 from tacit.outcome import StopReason
-from tacit.problem import Booleans
+from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.mip import MipSolution
+from tacit.tolerances import INTEGRAL
 
 
 def run(search: Search) -> None:
@@ -43,28 +44,31 @@ class Decomposition:
 
     def __init__(self, search: Search):
         self._search = search
-        constructor = Constructor(search)
-        self._repair = Repair(search, constructor)
-        first_pattern(search, constructor)
+        self.constructor = Constructor(search)
+        self._repair = Repair(search, self.constructor)
+        first_pattern(search, self.constructor)
         self.master = TrustRegionMaster(search)
-        self._subproblems = Subproblems(search)
-        # A cell that stands alone in a relation may still be needed to make up a number.
-        self._adds_bridgeless = search.options.own_cuts and len(search.singleton_rows()[0]) == 0
+        self.subproblems = Subproblems(search)
 
-    def cut_off(self, hidden: Booleans) -> bool:
-        """Add cuts that a pattern violates; False if it is safe. It is offered, made safe."""
+    def cut_off(self, hidden: Booleans, guide: Floats | None = None) -> bool:
+        """Add cuts that a pattern violates; False if it is safe. It is offered, made safe.
+
+        Args:
+            hidden: The pattern.
+            guide: How far a relaxation suppresses each cell, where one is at hand.
+        """
         search, relaxation = self._search, self.master.relaxation
-        added = 0
-        if self._adds_bridgeless:
-            added += relaxation.bridgeless(hidden[relaxation.cells].astype(np.float64))
-        for cuts in self._subproblems.cuts(hidden):
-            added += relaxation.add_cuts(cuts)
+        # What is known already needs no subproblem.
+        added = relaxation.recall(hidden[relaxation.cells].astype(np.float64))
+        if added == 0:
+            for cuts in self.subproblems.cuts(hidden):
+                added += relaxation.add_cuts(cuts)
         if added == 0:
             if not search.exposed(hidden):
                 search.offer(hidden)
                 return False
             self._ask_for_more(hidden)
-        self._repair.offer(hidden)
+        self._repair.offer(hidden, guide)
         return True
 
     def _ask_for_more(self, hidden: Booleans) -> None:
@@ -72,11 +76,6 @@ class Decomposition:
         relaxation = self.master.relaxation
         outside = (~hidden[relaxation.cells]).astype(np.float64)
         relaxation.add(sparse.csr_array(outside[None, :]), np.ones(1))
-
-    def relax(self) -> None:
-        """Raise the bound by the relaxed master problem, which no region restricts."""
-        if self.master.relaxation.solve():
-            self._search.raise_bound(self.master.relaxation.objective)
 
     def exhausted(self) -> None:
         """No pattern is left that meets the cuts, except in regions that were left out."""
@@ -135,12 +134,28 @@ class TrustRegionMaster:
         self._left_out: Rows = sparse.csr_array((0, size))
         self._least = np.zeros(0)
 
-    def solve(self, region: Region | None = None) -> Answer:
+    def solve(
+        self,
+        region: Region | None = None,
+        *,
+        cuts: Integers | None = None,
+        gap: float | None = None,
+        target: float = -np.inf,
+        seconds: float = np.inf,
+    ) -> Answer:
         """Find the lightest pattern, in a region if one is given.
 
         Without a region the search's bound rises along the way.
+
+        Args:
+            region: Where to look.
+            cuts: Places in the pool of the cuts to heed; by default all.
+            gap: How far the pattern may be from the lightest, as a share of its weight; by
+                default what the options ask for.
+            target: Stop at the first pattern that weighs at most this.
+            seconds: The longest time.
         """
-        search = self._search
+        search, relaxation = self._search, self.relaxation
         search.iterations += 1
         rows, lower = self._left_out, self._least
         upper = np.full(len(lower), np.inf)
@@ -148,22 +163,46 @@ class TrustRegionMaster:
             row, constant = self._distance(region.centre)
             rows = sparse.csr_array(sparse.vstack([rows, row]))
             lower, upper = np.append(lower, -np.inf), np.append(upper, region.radius - constant)
-        best = search.best
+        start, most, least = None, relaxation.upper, relaxation.lower
+        if search.best is not None:
+            # Columns may be fixed against the best pattern, but a solver does better with one.
+            start = search.best[relaxation.cells].astype(np.float64)
+            most, least = np.maximum(most, start), np.minimum(least, start)
+            if (self._left_out @ start < self._least - INTEGRAL).any():
+                # It was left out, so that only what is lighter is worth looking for.
+                cost = sparse.csr_array(relaxation.cost[None, :])
+                rows = sparse.csr_array(sparse.vstack([rows, cost]))
+                lower = np.append(lower, -np.inf)
+                upper = np.append(upper, search.cutoff - search.base)
+                start = None
         found = self._integer_master.solve(
-            seconds=search.seconds_left,
-            gap=0.5 * search.options.gap,
-            cuts=np.arange(len(self.relaxation.pool)),
+            seconds=min(seconds, search.seconds_left),
+            gap=0.5 * search.options.gap if gap is None else gap,
+            target=target,
+            cuts=np.arange(len(relaxation.pool)) if cuts is None else cuts,
             rows=rows,
             lower=lower,
             upper=upper,
-            start=None if best is None else best[self.relaxation.cells].astype(np.float64),
+            most=most,
+            least=least,
+            start=start,
             watch=lambda so_far: self._watch(so_far, region),
         )
         bound = found.settled_bound
         if region is None and found.status != "infeasible":
-            search.raise_bound(min(bound, self.explored), "solver")
-        hidden = None if found.x is None else self.relaxation.full(found.x) > 0.5
+            search.raise_bound(min(bound, self.explored, relaxation.ceiling), "solver")
+        hidden = None if found.x is None else relaxation.full(found.x) > 0.5
         return Answer(found.status, hidden, bound)
+
+    def contains_best(self, region: Region) -> bool:
+        """Whether the best pattern is one of those that the master problem has in a region."""
+        best = self._search.best
+        if best is None:
+            return False
+        y = best[self.relaxation.cells].astype(np.float64)
+        distance = int((best != region.centre)[self.relaxation.cells].sum())
+        kept = (self._left_out @ y >= self._least - INTEGRAL).all()
+        return bool(kept) and distance <= region.radius
 
     def leave_out(self, region: Region, bound: float) -> None:
         """Never look at a region again, as nothing in it weighs less than the bound."""
@@ -174,7 +213,8 @@ class TrustRegionMaster:
 
     def _watch(self, so_far: MipSolution, region: Region | None) -> bool:
         if region is None:
-            self._search.raise_bound(min(so_far.bound, self.explored), "solver")
+            bound = min(so_far.bound, self.explored, self.relaxation.ceiling)
+            self._search.raise_bound(bound, "solver")
         return self._search.should_stop()
 
     def _distance(self, centre: Booleans) -> tuple[Rows, float]:
