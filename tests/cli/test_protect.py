@@ -270,7 +270,7 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     typed = (
         "--method suppress --algorithm stabilized --time-limit 7.5 --gap 0.01 --seed 5 "
         "--weights value --max-suppressed 9 --subproblem meth4 --radius 0.1,1 --tolerance 1e-3 "
-        "--jobs 2"
+        "--jobs 2 --subproblem-solver dual --subproblem-weights cost --reset-radius --improvement 0.5"
     )
     assert _protect(files.table, *typed.split()) == 3
     seen.pop("observer")
@@ -282,7 +282,11 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         "weight": read_jj(files.table).value.tolist(),
         "max_suppressed": 9,
         "subproblem": "meth4",
+        "subproblem_solver": "dual",
+        "subproblem_weights": "cost",
         "radius": (0.1, 1.0),
+        "reset_radius": True,
+        "improvement": 0.5,
         "jobs": 2,
         "tolerance": 1e-3,
     }
@@ -293,6 +297,11 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     [
         (["--radius", "0.5"], "--radius has no effect on algorithm auto"),
         (["--algorithm", "paths", "--subproblem", "meth2"], "--subproblem has no effect"),
+        (["--reset-radius"], "--reset-radius has no effect on algorithm auto"),
+        (
+            "--algorithm benders --subproblem meth2 --subproblem-solver interior-point".split(),
+            "meth2 follows a ray",
+        ),
         (
             ["--out", "{}/out.xls"],
             "must end in one of .csv, .csv.gz, .parquet, .xlsx, .html, .jj, ",

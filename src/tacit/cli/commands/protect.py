@@ -26,7 +26,13 @@ from tacit.cli.outcomes import summary
 from tacit.errors import InputError
 from tacit.io.files import refuse_unwritable
 from tacit.methods.registry import DEFAULT_METHOD, METHODS
-from tacit.methods.suppress.options import Singletons, Subproblem, SuppressOptions
+from tacit.methods.suppress.options import (
+    Singletons,
+    Subproblem,
+    SubproblemSolver,
+    SubproblemWeights,
+    SuppressOptions,
+)
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -53,7 +59,11 @@ _OPTIONS = (
     "singletons",
     "max_suppressed",
     "subproblem",
+    "subproblem_solver",
+    "subproblem_weights",
     "radius",
+    "reset_radius",
+    "improvement",
     "jobs",
 )
 """Arguments that are options of a method; those not typed are left to the job or the method."""
@@ -62,7 +72,14 @@ _PLANS = ("again", "out_dir", "summary", "state")
 _NAME = "{name}"
 _PUBLISHES = {"suppress": "pattern", "adjust": "table", "round": "rounding"}
 """What methods look for, where there is a word for it."""
-_MEANT_FOR = {"subproblem": ("benders", "stabilized"), "radius": ("stabilized",)}
+_MEANT_FOR = {
+    "subproblem": ("benders", "stabilized"),
+    "subproblem_solver": ("benders", "stabilized"),
+    "subproblem_weights": ("benders", "stabilized"),
+    "radius": ("stabilized",),
+    "reset_radius": ("stabilized",),
+    "improvement": ("stabilized",),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -169,6 +186,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X,X,...",
         help="trust region radii as shares of the number of sensitive cells, for stabilized "
         f"(default: {','.join(f'{share:g}' for share in SuppressOptions.radius)})",
+    )
+    parser.add_argument(
+        "--subproblem-solver",
+        type=one_of("method", get_args(SubproblemSolver)),
+        metavar="|".join(get_args(SubproblemSolver)),
+        help="how the subproblem's linear programs are solved (default: flows where possible)",
+    )
+    parser.add_argument(
+        "--subproblem-weights",
+        type=one_of("kind of weights", get_args(SubproblemWeights)),
+        metavar="|".join(get_args(SubproblemWeights)),
+        help="weights in the subproblem, for meth4 and meth5 "
+        f"(default: {SuppressOptions.subproblem_weights})",
+    )
+    parser.add_argument(
+        "--reset-radius",
+        action="store_const",
+        const=True,
+        help="begin with the first radius again when the centre has moved, for stabilized",
+    )
+    parser.add_argument(
+        "--improvement",
+        type=number(above=0),
+        metavar="X",
+        help="a master problem in a trust region ends at a pattern that is lighter by this share "
+        f"of what is open, for stabilized (default: {SuppressOptions.improvement:g})",
     )
     parser.add_argument(
         "--option",
@@ -457,7 +500,7 @@ def _with_options(arguments: argparse.Namespace, job: Job) -> Job:
     for name, meant_for in _MEANT_FOR.items():
         if typed[name] is not None and algorithm not in meant_for:
             raise InputError(
-                f"--{name} has no effect on algorithm {algorithm}; leave it out, or choose "
+                f"--{name.replace('_', '-')} has no effect on algorithm {algorithm}; leave it out, or choose "
                 f"--algorithm {' or '.join(meant_for)}"
             )
     return job

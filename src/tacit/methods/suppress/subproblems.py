@@ -20,6 +20,7 @@ from tacit.attack.cuts import VIOLATION, Cuts, SparseRow, strengthened
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows, charges, snapped
+from tacit.attack.shrink import Structure
 from tacit.attack.sweep import Attack
 from tacit.clock import check_time
 from tacit.errors import SolverError
@@ -69,6 +70,7 @@ class Subproblems:
         self._search = search
         self._forms: dict[int, DualForm] = {}
         self._own = [search.own_capacity(state) for state in search.outsiders]
+        self._without_networks: Structure | None = None
 
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
         """Cuts that a pattern violates, attacker by attacker.
@@ -183,10 +185,8 @@ class Subproblems:
             return
         hidden = y > 0.5
         if options.subproblem == "meth1":
-            for place in range(len(missed)):
-                check_time()
-                one = missed.take(np.array([place]))
-                yield np.asarray(self._attacked(number, hidden, one).multipliers.toarray()[0])
+            proven = self._attacked(number, hidden, missed).multipliers
+            yield from (np.asarray(proven[[place]].toarray()[0]) for place in range(len(missed)))
             return
         if number not in self._forms:
             state = search.states[number]
@@ -202,15 +202,20 @@ class Subproblems:
         search = self._search
         state, method = search.states[number], search.options.subproblem_solver
         assert method is not None
+        if self._without_networks is None:
+            self._without_networks = Structure.of(search.problem, networks=False)
         told = state.attacker.learn(search.problem, Knowledge.of(search.problem, hidden))
         attack = Attack(
             search.problem,
             told,
+            structure=self._without_networks,
             keep=state.attacker.reopened(search.problem),
             networks=False,
             solver=_by_method(method),
         )
-        return attack.reach(search.ask(state, requests, hidden))
+        return attack.reach(
+            search.ask(state, requests, hidden), progress=lambda _: search.should_stop()
+        )
 
 
 def _by_method(method: Strategy) -> SolverFactory:

@@ -15,8 +15,11 @@ import pytest
 from tacit import examples
 from tacit.attack.cuts import Cuts
 from tacit.errors import InputError
+from tacit.generators import generate_1h2d
 from tacit.io.jj import read_jj
-from tacit.methods.suppress.algorithms import monolithic
+from tacit.methods.suppress.algorithms import monolithic, stabilized
+from tacit.methods.suppress.algorithms.benders import Answer, Region, TrustRegionMaster
+from tacit.methods.suppress.algorithms.stabilized import TrustRegions
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
@@ -224,12 +227,141 @@ def test_large_values_do_no_harm(algorithm: str) -> None:
     assert small.report.objective == large.report.objective
 
 
+@pytest.fixture
+def no_relaxation(monkeypatch: pytest.MonkeyPatch) -> list[Region | None]:
+    """`stabilized` begins with its master problems; the regions that they are solved in.
+
+    Otherwise the relaxation alone solves almost every table that brute force can.
+    """
+    monkeypatch.setattr(stabilized, "is_too_large", lambda _: True)
+    asked: list[Region | None] = []
+    solve = TrustRegionMaster.solve
+
+    def noted(self: TrustRegionMaster, region: Region | None = None, **limits: Any) -> Answer:
+        asked.append(region)
+        return solve(self, region, **limits)
+
+    monkeypatch.setattr(TrustRegionMaster, "solve", noted)
+    return asked
+
+
 @pytest.mark.parametrize("radius", [(0.5,), (1.0, 2.0, 3.0), (100.0,)])
-def test_any_radii_lead_to_the_optimum(radius: tuple[float, ...]) -> None:
+@pytest.mark.parametrize("reset", [False, True])
+@pytest.mark.parametrize("improvement", [0.1, 1.0])
+def test_any_radii_lead_to_the_optimum(
+    no_relaxation: list[Region | None],
+    radius: tuple[float, ...],
+    reset: bool,
+    improvement: float,
+) -> None:
     """Small, growing and pointless trust regions only change the way to the optimum."""
-    for kind in ("3-D", "local"):
+    for kind in ("3-D", "local", "2-D"):
         instance = table(kind, 108)
-        assert_optimal(instance, instance.suppress("stabilized", radius=radius))
+        outcome = instance.suppress(
+            "stabilized", radius=radius, reset_radius=reset, improvement=improvement
+        )
+        assert_optimal(instance, outcome)
+    assert (radius == (100.0,)) == all(region is None for region in no_relaxation)
+
+
+@pytest.mark.parametrize("kind", EVERY_KIND)
+def test_regions_alone_lead_to_the_optimum(
+    no_relaxation: list[Region | None], kind: str
+) -> None:
+    """Without cuts of the relaxation every kind of table is solved by Figure 2 itself."""
+    for seed in (101, 102):
+        instance = table(kind, seed)
+        assert_optimal(instance, instance.suppress("stabilized", own_cuts=seed == 101))
+    assert no_relaxation
+
+
+def test_radius_goes_back_after_progress_if_asked() -> None:
+    """With `reset_radius` the first radius comes again after a larger one."""
+    problem = generate_1h2d("10-10-10", 3, weight="value")
+    for resets in (False, True):
+        search = Search(problem, SuppressOptions(reset_radius=resets))
+        search.best = search.sensitive | search.secondary
+        regions = TrustRegions(search)
+        first = regions.region()
+        regions.grow()
+        second = regions.region()
+        search.best = search.best & (np.arange(problem.cell_count) % 7 > 0) | search.sensitive
+        third = regions.region()
+        assert first is not None and second is not None and third is not None
+        assert first.radius < second.radius
+        assert third.radius == (first if resets else second).radius
+        assert np.array_equal(third.centre, search.best)
+
+
+COMBINATIONS = [
+    (form, solver)
+    for form in FORMS
+    for solver in ("primal", "dual", "interior-point")
+    if (form, solver) != ("meth2", "interior-point")
+]
+
+
+@pytest.mark.parametrize(("form", "solver"), COMBINATIONS)
+@pytest.mark.parametrize("algorithm", ["benders", "stabilized"])
+def test_every_combination_of_the_paper_leads_to_the_optimum(
+    no_relaxation: list[Region | None], algorithm: str, form: str, solver: str
+) -> None:
+    """All 28 combinations of master, form and method of [BaenaCastroFrangioni2020] agree."""
+    number = COMBINATIONS.index((form, solver))
+    kinds = [EVERY_KIND[number % len(EVERY_KIND)], "3-D", "sliding"]
+    for kind in kinds:
+        instance = table(kind, 104)
+        outcome = instance.suppress(
+            algorithm, subproblem=form, subproblem_solver=solver, own_cuts=False
+        )
+        assert_optimal(instance, outcome)
+
+
+@pytest.mark.parametrize("form", ["meth4", "meth5"])
+@pytest.mark.parametrize("weights", ["unit", "capacity", "cost"])
+def test_weights_of_the_normalization_change_the_way_only(form: str, weights: str) -> None:
+    """Whatever the weights of (21), the optimum is that of brute force."""
+    for kind in ("2-D", "3-D", "global"):
+        instance = table(kind, 105)
+        outcome = instance.suppress("benders", subproblem=form, subproblem_weights=weights)
+        assert_optimal(instance, outcome)
+
+
+def test_cuts_of_the_relaxation_are_met_by_safe_patterns() -> None:
+    """Points of the relaxation are cut off by what every safe pattern meets."""
+    rng = np.random.default_rng(5)
+    found = 0
+    for kind, own in product(["2-D", "3-D", "sliding", "global"], [True, False]):
+        search = search_of(table(kind, 101), own_cuts=own)
+        everything = search.sensitive | search.secondary
+        safe = [everything]
+        for _ in range(40):
+            hidden = search.sensitive | (search.secondary & (rng.random(len(everything)) < 0.8))
+            if not search.exposed(hidden):
+                safe.append(hidden)
+        for _ in range(5):
+            y = np.where(search.sensitive, 1.0, rng.random(len(everything)) * search.secondary)
+            for cuts in Subproblems(search).cuts_at(0.6 * y + 0.4 * search.sensitive):
+                found += len(cuts)
+                coefficients = cuts.coefficients[:, np.flatnonzero(search.secondary)]
+                for hidden in safe:
+                    assert (coefficients @ hidden[search.secondary] >= 1 - 1e-7).all()
+    assert found > 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subproblem": "meth2", "subproblem_solver": "interior-point"}, "meth2 follows a ray"),
+        ({"subproblem_weights": "cost"}, "no effect on meth1; choose meth4 or meth5"),
+        ({"improvement": 0.0}, "improvement must be above 0"),
+        ({"improvement": 1.5}, "improvement must be above 0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    """The message says what is wrong and what to choose."""
+    with pytest.raises(InputError, match=message):
+        SuppressOptions(algorithm="stabilized", **options)
 
 
 @pytest.mark.parametrize("algorithm", CLASSICAL)
@@ -302,6 +434,7 @@ def test_solver_that_contradicts_itself_proves_nothing(
         return MipSolution("infeasible", None, np.inf, np.inf)
 
     instance = cube(4)
+    monkeypatch.setattr(stabilized, "is_too_large", lambda _: True)
     honest = instance.suppress(algorithm)
     assert honest.report.iterations > 0
     monkeypatch.setattr(HighsMip, "minimise", nothing)
