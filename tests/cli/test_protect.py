@@ -270,7 +270,8 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
     typed = (
         "--method suppress --algorithm stabilized --time-limit 7.5 --gap 0.01 --seed 5 "
         "--weights value --max-suppressed 9 --subproblem meth4 --radius 0.1,1 --tolerance 1e-3 "
-        "--jobs 2 --subproblem-solver dual --subproblem-weights cost --reset-radius --improvement 0.5"
+        "--jobs 2 --subproblem-solver dual --subproblem-weights cost --reset-radius "
+        "--improvement 0.5"
     )
     assert _protect(files.table, *typed.split()) == 3
     seen.pop("observer")
@@ -299,7 +300,14 @@ def test_options_are_passed_on(files: Files, monkeypatch: pytest.MonkeyPatch) ->
         (["--algorithm", "paths", "--subproblem", "meth2"], "--subproblem has no effect"),
         (["--reset-radius"], "--reset-radius has no effect on algorithm auto"),
         (
-            "--algorithm benders --subproblem meth2 --subproblem-solver interior-point".split(),
+            [
+                "--algorithm",
+                "benders",
+                "--subproblem",
+                "meth2",
+                "--subproblem-solver",
+                "interior-point",
+            ],
             "meth2 follows a ray",
         ),
         (

@@ -500,7 +500,8 @@ def _with_options(arguments: argparse.Namespace, job: Job) -> Job:
     for name, meant_for in _MEANT_FOR.items():
         if typed[name] is not None and algorithm not in meant_for:
             raise InputError(
-                f"--{name.replace('_', '-')} has no effect on algorithm {algorithm}; leave it out, or choose "
+                f"--{name.replace('_', '-')} has no effect on algorithm {algorithm}; "
+                "leave it out, or choose "
                 f"--algorithm {' or '.join(meant_for)}"
             )
     return job

@@ -222,7 +222,12 @@ def _by_method(method: Strategy) -> SolverFactory:
     """Linear programs that are always solved by one method, whatever the caller would choose."""
 
     class Chosen(HighsModel):
-        def solve(self, *, cold: bool = False, strategy: Strategy = method) -> LinearSolution:
+        def solve(
+            self,
+            *,
+            cold: bool = False,
+            strategy: Strategy = method,  # noqa: ARG002 the chosen one
+        ) -> LinearSolution:
             return super().solve(cold=cold, strategy=method)
 
     return Chosen

@@ -265,9 +265,7 @@ def test_any_radii_lead_to_the_optimum(
 
 
 @pytest.mark.parametrize("kind", EVERY_KIND)
-def test_regions_alone_lead_to_the_optimum(
-    no_relaxation: list[Region | None], kind: str
-) -> None:
+def test_regions_alone_lead_to_the_optimum(no_relaxation: list[Region | None], kind: str) -> None:
     """Without cuts of the relaxation every kind of table is solved by Figure 2 itself."""
     for seed in (101, 102):
         instance = table(kind, seed)
@@ -287,7 +285,9 @@ def test_radius_goes_back_after_progress_if_asked() -> None:
         second = regions.region()
         search.best = search.best & (np.arange(problem.cell_count) % 7 > 0) | search.sensitive
         third = regions.region()
-        assert first is not None and second is not None and third is not None
+        assert first is not None
+        assert second is not None
+        assert third is not None
         assert first.radius < second.radius
         assert third.radius == (first if resets else second).radius
         assert np.array_equal(third.centre, search.best)
@@ -303,8 +303,9 @@ COMBINATIONS = [
 
 @pytest.mark.parametrize(("form", "solver"), COMBINATIONS)
 @pytest.mark.parametrize("algorithm", ["benders", "stabilized"])
+@pytest.mark.usefixtures("no_relaxation")
 def test_every_combination_of_the_paper_leads_to_the_optimum(
-    no_relaxation: list[Region | None], algorithm: str, form: str, solver: str
+    algorithm: str, form: str, solver: str
 ) -> None:
     """All 28 combinations of master, form and method of [BaenaCastroFrangioni2020] agree."""
     number = COMBINATIONS.index((form, solver))
