@@ -42,6 +42,8 @@ class StopReason(StrEnum):
     """There is nothing to find."""
     HEURISTIC = "heuristic"
     """The algorithm proves no quality, and has ended."""
+    ITERATIONS = "iterations"
+    """The largest number of iterations was reached."""
     EXHAUSTED = "exhausted"
     """The algorithm ended without a proof."""
 

@@ -23,6 +23,7 @@ ENDS = {
     "time": "the time limit was reached",
     "user": "stopped by Ctrl-C",
     "heuristic": "a heuristic, without proof of quality",
+    "iterations": "the number of iterations was reached",
     "exhausted": "the search ended without a proof",
 }
 """Why a search ended, in words."""

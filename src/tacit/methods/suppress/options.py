@@ -24,6 +24,7 @@ Preference = Literal["none", "leaves"]
 Subproblem = Literal["meth1", "meth2", "meth3", "meth4", "meth5"]
 SubproblemSolver = Literal["primal", "dual", "interior-point"]
 SubproblemWeights = Literal["unit", "capacity", "cost"]
+Sides = Literal["both", "lower", "upper"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,10 @@ class SuppressOptions(Options):
             is lighter than the best by this share of what is open; 1 solves them to the end.
         own_cuts: Strengthen the cuts of `benders` and `stabilized` as the other algorithms do;
             without, they are the cuts of the paper.
+        sides: The levels that cuts of `benders` ask for. With `lower` or `upper` the others are
+            relaxed [RojoGonzalez2019, section 4]: the bound is that of the relaxation, and
+            patterns are made safe for all levels.
+        max_iterations: `benders` ends after so many master problems.
         jobs: How many cores `auto` may use; by default all that there are.
     """
 
@@ -68,6 +73,8 @@ class SuppressOptions(Options):
     reset_radius: bool = False
     improvement: float = 0.1
     own_cuts: bool = True
+    sides: Sides = "both"
+    max_iterations: int | None = None
     jobs: int | None = None
 
     def __post_init__(self) -> None:
@@ -89,6 +96,18 @@ class SuppressOptions(Options):
             )
         if not 0 < self.improvement <= 1:
             raise InputError("improvement must be above 0 and at most 1", key=("improvement",))
+        for name, is_set in (
+            ("sides", self.sides != "both"),
+            ("max_iterations", self.max_iterations is not None),
+        ):
+            if is_set and self.algorithm != "benders":
+                raise InputError(
+                    f"{name} is for algorithm 'benders', not {self.algorithm!r}; leave it out, or "
+                    "choose that one",
+                    key=(name,),
+                )
+        if self.max_iterations is not None and self.max_iterations < 1:
+            raise InputError("max_iterations must be at least 1", key=("max_iterations",))
         if not self.radius or any(not share > 0 for share in self.radius):
             raise InputError(
                 "radius needs at least one share, and all must be positive", key=("radius",)

@@ -42,6 +42,7 @@ _LARGEST = 1.0
 """Coefficients beyond the right-hand side say no more than that the cell alone suffices."""
 _LEAST_WEIGHT = 1e-3
 """Weights of (21) lie between this and its reciprocal, in units of a usual one."""
+_SIDES = {"both": None, "lower": -1, "upper": 1}
 _STRATEGIES: tuple[Strategy, ...] = ("primal", "dual")
 """Primal simplex knows rays; where it gives up, the dual one may still find an optimum."""
 
@@ -73,11 +74,16 @@ class Subproblems:
         self._without_networks: Structure | None = None
 
     def cuts(self, hidden: Booleans) -> Iterator[Cuts]:
-        """Cuts that a pattern violates, attacker by attacker.
+        """Cuts that a pattern violates, attacker by attacker; of the sides that are asked for.
 
         With capacities cut off at the level, which serve points of the relaxation so well, flows
         find weaker cuts at patterns: here strengthening begins with the multipliers of the form.
         """
+        side = _SIDES[self._search.options.sides]
+        for cuts in self._of_all_sides(hidden):
+            yield cuts if side is None else cuts.take(np.flatnonzero(cuts.sides == side))
+
+    def _of_all_sides(self, hidden: Booleans) -> Iterator[Cuts]:
         y = hidden.astype(np.float64)
         for number, state in enumerate(self._search.outsiders):
             yield self._by_form(number, y, self._search.attack(state, hidden))

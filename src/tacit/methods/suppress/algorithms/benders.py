@@ -28,7 +28,11 @@ from tacit.tolerances import INTEGRAL
 def run(search: Search) -> None:
     """Solve the master problem and add cuts until the pattern it proposes is safe."""
     loop = Decomposition(search)
+    most = search.options.max_iterations
     while not search.should_stop():
+        if most is not None and search.iterations >= most:
+            search.stop(StopReason.ITERATIONS)
+            return
         answer = loop.master.solve()
         if answer.status == "infeasible":
             loop.exhausted()
@@ -64,6 +68,10 @@ class Decomposition:
             for cuts in self.subproblems.cuts(hidden):
                 added += relaxation.add_cuts(cuts)
         if added == 0:
+            if search.options.sides != "both":
+                # The relaxation of the other side is solved; what is handed over is safe.
+                self._repair.offer(hidden)
+                return False
             if not search.exposed(hidden):
                 search.offer(hidden)
                 return False
