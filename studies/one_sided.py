@@ -28,7 +28,7 @@ from studies.common import (
 )
 from studies.growth import read_rows
 from tacit.outcome import TracePoint
-from tacit.problem import Integers, Problem
+from tacit.problem import Problem
 
 PAPER = "[RojoGonzalez2019, section 6 and Figure 1]"
 ITERATIONS = 50
@@ -61,8 +61,8 @@ def printed_pattern(row: Mapping[str, str]) -> list[int]:
 
 def is_its_table(problem: Problem, row: Mapping[str, str]) -> bool:
     """Whether the sensitive cells are those of the report."""
-    cells: Integers = problem.sensitive + 1
-    return cells.tolist() == [int(cell) for cell in row["sensitive_cells_1based"].split()]
+    cells: list[int] = (problem.sensitive + 1).tolist()
+    return cells == [int(cell) for cell in row["sensitive_cells_1based"].split()]
 
 
 def by_iteration(trace: Sequence[TracePoint], last: int) -> Iterator[dict[str, Entry]]:
