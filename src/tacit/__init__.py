@@ -51,6 +51,7 @@ __all__ = [
     "PriorPosterior",
     "Problem",
     "ProblemError",
+    "QualityBound",
     "Release",
     "Report",
     "Request",
@@ -152,6 +153,7 @@ _HOMES = {
     "Previous": "tacit.io.previous",
     "Problem": "tacit.problem",
     "ProblemError": "tacit.errors",
+    "QualityBound": "tacit.methods.adjust.quality",
     "Release": "tacit.release",
     "Report": "tacit.outcome",
     "Request": "tacit.rules",
@@ -249,6 +251,7 @@ if TYPE_CHECKING:
     from tacit.io.solutions import read_solution
     from tacit.jobs.argus import run_argus
     from tacit.methods.adjust.options import AdjustOptions
+    from tacit.methods.adjust.quality import QualityBound
     from tacit.methods.adjust.run import adjust
     from tacit.methods.combined.options import CombinedOptions
     from tacit.methods.combined.run import combined

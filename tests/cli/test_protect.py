@@ -63,6 +63,23 @@ def _protect(*arguments: str | Path) -> int:
     return main(["protect", *map(str, arguments)])
 
 
+def test_bounds_on_quality_are_typed(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sums of deviations are bounded by an option; what is wrong or impossible is told."""
+    out = files.folder / "result.json"
+    bound = "quality=[{cells=[0, 1, 2, 3], absolute=0}]"
+    typed = (files.table, "--method", "adjust", "--json", out, "--option")
+    assert _protect(*typed, bound) == 0
+    members = json.loads(out.read_text())
+    true = read_jj(files.table).value
+    assert members["values"][:4] == true[:4].tolist()
+    assert members["values"] != true.tolist()
+    assert _protect(*typed, bound.replace("3]", "99]")) == 1
+    assert "quality bound 1: there is no cell 99; cells are 0 to 15" in capsys.readouterr().err
+    every = f"quality=[{{cells={[*range(16)]}, absolute=3}}]"
+    assert _protect(*typed, every) == 2
+    assert "quality bound 1 (absolute deviation)" in capsys.readouterr().err
+
+
 def test_a_table_is_protected(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     """Summary and JSON tell the optimum, and the audit command finds the JSON safe."""
     out = files.folder / "result.json"

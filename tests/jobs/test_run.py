@@ -15,6 +15,7 @@ from tacit.errors import InputError
 from tacit.io.cells import CONFIDENTIAL, read_columns
 from tacit.jobs import Outputs, job_problem, job_table, read_job, run_job, write_outputs
 from tacit.microdata import TabulationReport
+from tacit.outcome import Values
 from tacit.problem import Problem
 from tacit.release import Release
 from tacit.table import Table
@@ -244,6 +245,23 @@ def test_cells_of_intervals_are_named_by_codes(changed: Changed) -> None:
     wrong = changed(('name = "suppress"', named.replace("A1", "A7")))
     with pytest.raises(InputError, match=r"job\.toml: withheld: dimension industry has no code A7"):
         _release(wrong)
+
+
+def test_bounds_on_quality_are_named_by_codes(changed: Changed) -> None:
+    """A job bounds sums of deviations over cells as its table knows them."""
+    named = 'name = "adjust"\nquality = [{cells = {industry = "A1"}, absolute = 0, name = "A1"}]'
+    release = _release(changed(('name = "suppress"', named)))
+    problem, outcome = release.papers.problem, release.papers.outcome
+    assert isinstance(outcome.solution, Values)
+    own = release.published.codes["industry"] == "A1"
+    assert own.any()
+    assert (outcome.solution.value[own] == problem.value[own]).all()
+    wrong = changed(('name = "suppress"', named.replace('"A1"}', '"A7"}')))
+    with pytest.raises(InputError, match=r"quality 1: dimension industry has no code A7"):
+        _release(wrong)
+    negative = changed(('name = "suppress"', named.replace("absolute = 0", "absolute = -1")))
+    with pytest.raises(InputError, match=r"job\.toml.*absolute must be a number"):
+        read_job(negative)
 
 
 def test_ends_of_a_job_are_round(changed: Changed) -> None:

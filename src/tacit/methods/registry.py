@@ -23,7 +23,8 @@ class Method:
         options_class: Module and name of the class of its options.
         for_release: Options that are chosen where the outcome is to be published, unless
             something else is asked for. The function alone follows the papers.
-        cell_choices: Options that name cells; tables may give them by codes.
+        cell_choices: Options that name cells, themselves or in the `cells` of a list; tables may
+            give them by codes.
     """
 
     function: str
@@ -60,7 +61,9 @@ METHODS: Mapping[str, Method] = {
         for_release={"round_to": "auto"},
     ),
     "adjust": Method(
-        "tacit.methods.adjust.run:adjust", "tacit.methods.adjust.options:AdjustOptions"
+        "tacit.methods.adjust.run:adjust",
+        "tacit.methods.adjust.options:AdjustOptions",
+        cell_choices=("quality",),
     ),
     "round": Method(
         "tacit.methods.rounding.run:round", "tacit.methods.rounding.options:RoundOptions"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tacit.errors import HierarchyError, InputError, first_few, nearest
+from tacit.errors import HierarchyError, InputError, about, first_few, nearest
 from tacit.hierarchy import code_text
 from tacit.problem import Booleans, Problem
 from tacit.table import Table
@@ -34,9 +35,23 @@ def with_cells(
     """
     given = dict(options)
     for name in names:
-        if isinstance(given.get(name), Mapping):
-            given[name] = _cells(source, given[name], name)
+        choice = given.get(name)
+        if isinstance(choice, Mapping):
+            given[name] = _cells(source, choice, name)
+        elif isinstance(choice, list | tuple):
+            given[name] = [_with_cells(source, each, name, n) for n, each in enumerate(choice)]
     return given
+
+
+def _with_cells(source: Table | Problem, entry: Any, option: str, number: int) -> Any:
+    """An entry of a list, with its cells by number where it has any by codes."""
+    is_table = isinstance(entry, Mapping)
+    cells = entry.get("cells") if is_table else getattr(entry, "cells", None)
+    if not isinstance(cells, Mapping):
+        return entry
+    with about(option, number, "cells"):
+        found = _cells(source, cells, f"{option} {number + 1}")
+    return {**entry, "cells": found} if is_table else replace(entry, cells=found)
 
 
 def _cells(source: Table | Problem, codes: Mapping[str, Any], option: str) -> Booleans:

@@ -5,6 +5,7 @@ Nothing here knows of deviations, polygons or blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -66,12 +67,16 @@ def obvious_optimum(
     kept: Booleans | None = None,
     most: Floats | None = None,
     integer: bool = False,
+    sums: Sequence[tuple[str, Booleans, float]] = (),
 ) -> float | None:
-    """The cost of the closest safe table; None if there is none."""
+    """The cost of the closest safe table; None if there is none.
+
+    Sums of deviations, `net` or `absolute`, over some cells with a limit are for `l1` only.
+    """
     costs = [
         cost
         for senses in product((1, -1), repeat=len(problem.sensitive))
-        if (cost := _given(problem, senses, norm, kept, most, integer)) is not None
+        if (cost := _given(problem, senses, norm, kept, most, integer, sums)) is not None
     ]
     return min(costs, default=None)
 
@@ -83,6 +88,7 @@ def _given(
     kept: Booleans | None,
     most: Floats | None,
     integer: bool,
+    sums: Sequence[tuple[str, Booleans, float]],
 ) -> float | None:
     p, a, n = problem, problem.value, problem.cell_count
     low, high = p.lower.copy(), p.upper.copy()
@@ -108,10 +114,19 @@ def _given(
     over = -np.ones((n, 1)) if norm == "linf" else -one
     rate = p.weight[:, None] if norm == "linf" else np.ones((n, 1))
     cost = np.append(np.zeros(n), [1.0] if norm == "linf" else p.weight)
+    rows = [np.block([[rate * one, over], [-rate * one, over]])]
+    ends = [np.concatenate([rate[:, 0] * a, -rate[:, 0] * a])]
+    for kind, cells, limit in sums:
+        if kind == "net":
+            rows.append(np.array([np.append(side * cells, np.zeros(n)) for side in (1.0, -1.0)]))
+            ends.append(np.array([limit + cells @ a, limit - cells @ a]))
+        else:
+            rows.append(np.append(np.zeros(n), cells)[None, :])
+            ends.append(np.array([limit]))
     found = minimise(
         cost,
-        A_ub=np.block([[rate * one, over], [-rate * one, over]]),
-        b_ub=np.concatenate([rate[:, 0] * a, -rate[:, 0] * a]),
+        A_ub=np.vstack(rows),
+        b_ub=np.concatenate(ends),
         A_eq=np.hstack([A, np.zeros((len(A), size))]),
         b_eq=p.rhs,
         bounds=[*zip(low, high, strict=True), *[(0, None)] * size],

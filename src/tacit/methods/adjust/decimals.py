@@ -18,7 +18,7 @@ from scipy import sparse
 
 from tacit.methods.adjust.heuristics.integral import cheapest_steps
 from tacit.methods.adjust.options import Norm
-from tacit.methods.adjust.totals import totals_of_several
+from tacit.methods.adjust.totals import computed_cells
 from tacit.problem import Booleans, Floats, Problem
 from tacit.tolerances import ADDITIVITY, MET
 
@@ -56,7 +56,7 @@ class Written:
         """Finest cells to the nearest decimal, totals to their sums; None where that fails."""
         A, row = self.problem.relations, self._row
         wanted, least, most = self._wanted, self._least, self._most
-        is_open = _computed(A) & self._is_free
+        is_open = computed_cells(A) & self._is_free
         # Sensitive cells are rounded away from their true values, to reach their levels in full.
         away = np.where(self.found > self.problem.value, np.ceil(wanted), np.floor(wanted))
         nearest = np.where(self.problem.is_sensitive, away, np.rint(wanted))
@@ -232,15 +232,3 @@ def _settled(counts: Floats) -> Floats:
     near = np.rint(counts)
     noise = np.minimum(64 * np.finfo(float).eps * np.abs(counts), 0.01)
     return np.where(np.abs(counts - near) <= noise, near, counts)
-
-
-def _computed(A: sparse.csr_array[Any, Any]) -> Booleans:
-    """One cell of each relation that is computed from the others, the total if there is one."""
-    computed = np.zeros(A.shape[1], bool)
-    total = totals_of_several(A)
-    computed[total[total >= 0]] = True
-    for pair in np.flatnonzero(np.diff(A.indptr) <= 2).tolist():
-        cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
-        if not computed[cells].any():
-            computed[cells[-1:]] = True
-    return computed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from tacit.errors import SolverError
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.mip import Mip
 from tacit.methods.adjust.model import Adjustment, Search
-from tacit.problem import Integers
+from tacit.problem import Floats, Integers
 from tacit.solver.highs_mip import HighsMip
 
 _SECONDS = 10.0
@@ -90,6 +91,69 @@ def reasons_together(search: Search) -> list[str]:
     ]
 
 
+def sums_in_the_way(
+    search: Search, model: Adjustment, cells: Integers, most: Floats, names: Sequence[str]
+) -> list[str]:
+    """Which limits on sums of deviations to leave out so that there is a table; empty if none.
+
+    Args:
+        search: The run.
+        model: The problem without these limits.
+        cells: The place of the cell that stands for each sum.
+        most: The limit of each.
+        names: What to call them.
+    """
+    seconds = min(_SECONDS, search.options.time_limit - search.seconds)
+    if seconds <= 0 or not (model.may_rise | model.may_fall).all():
+        return []
+    base = Mip(replace(model, norm="l1"), polygons=False, integer=model.integer)
+    unit = 1.0 if model.integer else model.unit
+    count, width, n = len(cells), base.rows.shape[1], model.size
+    columns = np.concatenate([cells, n + cells])
+    number, row = np.tile(np.arange(count), 2), np.arange(2 * count)
+    limit = np.tile(most, 2) / unit
+    # With its last column at 1, a limit lets go.
+    loose = np.maximum(base.upper[columns] - limit, 0.0)
+    rows = sparse.csr_array(
+        (
+            np.concatenate([np.ones(2 * count), -loose]),
+            (np.tile(row, 2), np.concatenate([columns, width + number])),
+        ),
+        shape=(2 * count, width + count),
+    )
+    wider = sparse.hstack([base.rows, sparse.csr_array((base.rows.shape[0], count))])
+    mip = HighsMip(
+        sparse.csr_array(sparse.vstack([wider, rows])),
+        row_lower=np.append(base.row_lower, np.full(2 * count, -np.inf)),
+        row_upper=np.append(base.row_upper, limit),
+        lower=np.append(base.lower, np.zeros(count)),
+        upper=np.append(base.upper, np.ones(count)),
+        cost=np.append(np.zeros(width), np.ones(count)),
+        integer=np.append(base.integer, np.ones(count, bool)),
+        seed=search.options.seed,
+    )
+    x = _solution(mip, seconds)
+    left_out = [] if x is None else np.flatnonzero(x[width:] > 0.5).tolist()
+    if not left_out:
+        return []
+    listed = ", ".join(names[each] for each in left_out)
+    return [
+        "no table protects all sensitive cells within the bounds on quality; one does without "
+        f"{listed}: raise the limit, or choose other cells"
+    ]
+
+
+def _solution(mip: HighsMip, seconds: float) -> Floats | None:
+    """What a model finds in time, if anything."""
+    x = None
+    try:
+        with Clock(seconds):
+            x = mip.minimise(seconds=seconds).x
+    except (SolverError, TimeUpError):
+        pass
+    return x
+
+
 def _fewest(search: Search) -> Integers | None:
     """The fewest sensitive cells to leave out so that a table exists; None if not found."""
     model = search.model
@@ -124,12 +188,5 @@ def _fewest(search: Search) -> Integers | None:
         integer=np.append(base.integer, np.ones(k, bool)),
         seed=search.options.seed,
     )
-    found = None
-    try:
-        with Clock(seconds):
-            found = mip.minimise(seconds=seconds)
-    except (SolverError, TimeUpError):
-        pass
-    if found is None or found.x is None:
-        return None
-    return np.flatnonzero(found.x[width:] > 0.5)
+    x = _solution(mip, seconds)
+    return None if x is None else np.flatnonzero(x[width:] > 0.5)

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import lsmr
 from tacit.clock import Clock, TimeUpError
 from tacit.methods.adjust.heuristics.integral import made_integral
 from tacit.methods.adjust.options import AdjustOptions, Norm
+from tacit.methods.adjust.totals import finest_cells
 from tacit.methods.engine.progress import Progress
 from tacit.methods.engine.turns import ADJUST_AT_LEAST, ADJUST_INTEGRAL, ADJUST_LAST
 from tacit.observer import Observer, Quiet
@@ -44,6 +45,8 @@ _NOTICED = 0.01
 """Relations missed by this many units keep a table from being made integral cell by cell."""
 _SUMS = 1e-3
 """Sums of integers are known to this much at least, and so are limits that follow from them."""
+_MOST_SUMS = 20_000_000
+"""Tables whose totals are sums of more cells in all are not searched by their finest cells."""
 _ROUNDS = 20
 """How often limits are tightened by single relations."""
 
@@ -104,6 +107,11 @@ class Adjustment:
     def unit(self) -> float:
         """The size of a usual deviation, by which models are scaled."""
         return float(np.median(self.level)) if len(self.level) else 1.0
+
+    @cached_property
+    def finest(self) -> tuple[Integers, sparse.csr_array[Any, Any]] | None:
+        """Finest cells of the table, and all its cells as sums of them; None if there are none."""
+        return finest_cells(self.problem.relations, most_entries=_MOST_SUMS)
 
     @property
     def may_rise(self) -> Booleans:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tacit.errors import InputError
+from tacit.errors import InputError, about
+from tacit.methods.adjust.quality import read_quality
 from tacit.options import Options
 
 Algorithm = Literal["auto", "milp", "benders", "descent"]
@@ -35,6 +36,7 @@ class AdjustOptions(Options):
             that are not sensitive, or a table of cell numbers and shares.
         prefer_totals: By which factor a deviation costs more with each step from the finest
             cells towards the grand total.
+        quality: Bounds on sums of deviations over chosen cells, see `QualityBound`.
         solver: Who solves the mixed-integer model of `milp`.
         block: How many cells are looked at together when senses are improved.
     """
@@ -46,6 +48,7 @@ class AdjustOptions(Options):
     keep: tuple[int, ...] = ()
     limits: float | dict[str, Any] | None = None
     prefer_totals: float = 1.0
+    quality: tuple[Any, ...] = ()
     solver: Solver = "highs"
     block: int = 80
 
@@ -68,6 +71,8 @@ class AdjustOptions(Options):
                 )
         if any(isinstance(cell, bool) or not isinstance(cell, int) for cell in self.keep):
             raise InputError("keep must be a list of cell numbers", key=("keep",))
+        with about("quality"):
+            object.__setattr__(self, "quality", read_quality(self.quality))
         if self.norm == "l2" and self.integer:
             raise InputError(
                 "integer tables are closest in l1 or linf; norm l2 cannot do them", key=("integer",)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tacit.clock import Clock
 from tacit.errors import InputError
 from tacit.methods.adjust.options import AdjustOptions, Algorithm, Norm, Solver, Weights
+from tacit.methods.adjust.quality import QualityBound, limits_of
 from tacit.methods.adjust.totals import heights
 from tacit.methods.adjust.units import Asked, UnitSearch, decimals_of
 from tacit.methods.engine.driver import Case, protected
@@ -38,6 +39,7 @@ def adjust(
     limits: float | Mapping[Any, float] | npt.ArrayLike | None = AdjustOptions.limits,
     integer: bool | None = AdjustOptions.integer,
     prefer_totals: float = AdjustOptions.prefer_totals,
+    quality: Sequence[QualityBound | Mapping[str, Any]] = AdjustOptions.quality,
     senses: npt.ArrayLike | None = None,
     solver: Solver = AdjustOptions.solver,
     observer: Observer | None = None,
@@ -71,6 +73,8 @@ def adjust(
             last decimal, bounds and limits inwards.
         prefer_totals: By which factor a deviation costs more with each step from the finest
             cells towards the grand total; totals are found by the signs of the relations.
+        quality: Bounds on sums of deviations over chosen cells, such as
+            `[QualityBound(cells=[0, 7], net=5)]`; mappings of the same keys do as well.
         senses: For each sensitive cell 1 if it must rise, -1 if it must fall, 0 if either.
         solver: Who solves the mixed-integer model of `milp`: `highs` or `scip`.
         observer: Listens to bounds and solutions; may stop the search.
@@ -103,6 +107,7 @@ def adjust(
             "weights": weights if named else AdjustOptions.weights,
             "integer": integer,
             "prefer_totals": prefer_totals,
+            "quality": tuple(quality) if isinstance(quality, Sequence) else quality,
             "solver": solver,
             **options,
         }
@@ -111,6 +116,7 @@ def adjust(
     sense = _senses(problem, senses)
     weight = _weights(problem, weights, chosen.prefer_totals)
     most = _limits(problem, limits)
+    sums = limits_of(problem, chosen.quality)
     decimals = decimals_of(problem)
     if chosen.integer and decimals != 0:
         _refuse_fractions(problem)
@@ -125,6 +131,7 @@ def adjust(
             given_most=most,
             given_kept=kept,
             given_sense=sense,
+            given_sums=sums,
             decimals=decimals,
             tolerance=tolerance,
         ).first_search()

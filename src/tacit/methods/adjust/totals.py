@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from tacit.problem import Integers, totals_of
+from tacit.problem import Booleans, Integers, totals_of
+from tacit.tolerances import LAST_DIGITS
 
 
 def totals_of_several(A: sparse.csr_array[Any, Any]) -> Integers:
@@ -39,3 +40,61 @@ def heights(A: sparse.csr_array[Any, Any]) -> Integers:
             break
         height = raised
     return height
+
+
+def computed_cells(A: sparse.csr_array[Any, Any]) -> Booleans:
+    """One cell of each relation that is computed from the others, the total if there is one."""
+    computed = np.zeros(A.shape[1], bool)
+    total = totals_of_several(A)
+    computed[total[total >= 0]] = True
+    for pair in np.flatnonzero(np.diff(A.indptr) <= 2).tolist():
+        cells = A.indices[A.indptr[pair] : A.indptr[pair + 1]]
+        if not computed[cells].any():
+            computed[cells[-1:]] = True
+    return computed
+
+
+def finest_cells(
+    A: sparse.csr_array[Any, Any], *, most_entries: int
+) -> tuple[Integers, sparse.csr_array[Any, Any]] | None:
+    """The finest cells, and all cells as sums of them; None where they do not decide all others.
+
+    Args:
+        A: The relations.
+        most_entries: Give up where the sums have more entries in all.
+
+    Returns:
+        The numbers of the finest cells, and a matrix with a row for each cell and a column for
+        each of them, with which A times the matrix is zero.
+
+    >>> leaves, of_finest = finest_cells(sparse.csr_array([[1, 1, -1, 0, 0], [0, 0, 1, 1, -1]]),
+    ...                                  most_entries=100)
+    >>> leaves.tolist(), of_finest.toarray()[4].tolist()
+    ([0, 1, 3], [1.0, 1.0, 1.0])
+    """
+    m, n = A.shape
+    row = np.repeat(np.arange(m), np.diff(A.indptr))
+    is_open = computed_cells(A)
+    leaves = np.flatnonzero(~is_open)
+    place = (leaves, np.arange(len(leaves)))
+    known: Any = sparse.csr_array((np.ones(len(leaves)), place), shape=(n, len(leaves)))
+    while is_open.any():
+        unknown = np.bincount(row, is_open[A.indices], minlength=m)
+        ready = (unknown[row] == 1) & is_open[A.indices]
+        if not ready.any() or known.nnz > most_entries:
+            return None
+        cells, first = np.unique(A.indices[ready], return_index=True)
+        rows, coefficients = row[ready][first], A.data[ready][first]
+        # Cells that are still open have empty rows.
+        sums = sparse.diags_array(-1.0 / coefficients) @ (A[rows] @ known)
+        into = sparse.csr_array(
+            (np.ones(len(cells)), (cells, np.arange(len(cells)))), shape=(n, len(cells))
+        )
+        known = known + into @ sums
+        is_open[cells] = False
+    known = sparse.csr_array(known)
+    known.eliminate_zeros()
+    missed = sparse.csr_array(A @ known)
+    if np.abs(missed.data).max(initial=0.0) > LAST_DIGITS * m:
+        return None
+    return leaves, known

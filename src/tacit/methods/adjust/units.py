@@ -16,14 +16,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from tacit.clock import Clock, TimeUpError
+from tacit.errors import TacitError
 from tacit.methods.adjust.decimals import Written, decimal, ranges
-from tacit.methods.adjust.explain import obstacles, reasons_together
-from tacit.methods.adjust.model import Search, build
+from tacit.methods.adjust.explain import obstacles, reasons_together, sums_in_the_way
+from tacit.methods.adjust.model import Adjustment, Search, build
 from tacit.methods.adjust.options import AdjustOptions
+from tacit.methods.adjust.quality import Bounded, Limit, reduced
 from tacit.methods.engine import driver
 from tacit.methods.engine.driver import Case, Result, refuted
 from tacit.methods.engine.turns import ADJUST_AT_LEAST, ADJUST_AUDIT, ADJUST_LAST
@@ -157,6 +160,7 @@ class Asked:
         given_most: The largest deviation of each.
         given_kept: Those that keep their value.
         given_sense: For each 1 if it must rise, -1 if it must fall, 0 if either.
+        given_sums: Limits on sums of their deviations.
         decimals: Decimals of the data; None where they have no unit.
         tolerance: How exactly the relations must hold.
     """
@@ -169,6 +173,7 @@ class Asked:
     given_most: Floats
     given_kept: Booleans
     given_sense: Integers
+    given_sums: tuple[Limit, ...]
     decimals: int | None
     tolerance: float
 
@@ -177,32 +182,42 @@ class Asked:
         """How equal cells were merged."""
         return self.case.reduction
 
+    @cached_property
+    def bounded(self) -> Bounded:
+        """The table without equal cells, with limits on sums as bounds of further cells."""
+        fixed = np.asarray(self.reduction.largest(self.given_kept))
+        return Bounded.of(self.case.problem, reduced(self.given_sums, self.reduction), fixed)
+
     @property
     def problem(self) -> Problem:
         """The table that is searched."""
-        return self.case.problem
+        return self.bounded.problem if self.given_sums else self.case.problem
+
+    def _longer(self, entries: Any, entry: float) -> Any:
+        """Entries of all cells that are searched."""
+        return self.bounded.longer(entries, entry) if self.given_sums else entries
 
     @cached_property
     def weight(self) -> Floats:
         """What a unit of deviation costs: of equal cells all together, for `linf` the largest."""
-        reduced = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
-        return np.asarray(reduced(self.given_weight))
+        together = self.reduction.largest if self.options.norm == "linf" else self.reduction.sum
+        return np.asarray(self._longer(together(self.given_weight), 0.0))
 
     @cached_property
     def kept(self) -> Booleans:
         """Which cells keep their value."""
-        return self.reduction.largest(self.given_kept)
+        return np.asarray(self._longer(self.reduction.largest(self.given_kept), False))
 
     @cached_property
     def senses(self) -> Integers:
         """For each cell 1 if it must rise, -1 if it must fall; such cells are not merged."""
         summed = self.reduction.sum(self.given_sense.astype(float))
-        return np.asarray(summed, np.int64)
+        return np.asarray(self._longer(summed, 0.0), np.int64)
 
     @cached_property
     def most(self) -> Floats:
         """The largest deviation of each cell."""
-        return self.reduction.smallest(self.given_most)
+        return np.asarray(self._longer(self.reduction.smallest(self.given_most), np.inf))
 
     def first_search(self) -> UnitSearch:
         """A search in units of the data, or for any table where they have none."""
@@ -212,21 +227,8 @@ class Asked:
 
     def search(self, units: Units) -> UnitSearch:
         """A search for a table counted in units, or for any."""
-        table, options = units.problem, self.options
-        slack = np.where(self.kept, 0.0, self.most / units.step)
-        # A value outside its bounds by rounding noise cannot move to that side.
-        up = np.minimum(np.maximum(table.upper - table.value, 0.0), slack)
-        down = np.minimum(np.maximum(table.value - table.lower, 0.0), slack)
-        step = units.step**2 if options.norm == "l2" else units.step
-        model = build(
-            table,
-            self.weight * step,
-            up,
-            down,
-            norm=options.norm,
-            integer=units.is_counted,
-            senses=self.senses[table.sensitive],
-        )
+        options = self.options
+        model = self._model(units)
         if options.norm == "l2":
             # The least squares are not integers; they are rounded at the end.
             model = replace(model, integer=False)
@@ -245,6 +247,35 @@ class Asked:
         # Checking and auditing what is found takes about as long as reading it did.
         search.clock.reserve += min(self.clock.seconds, ADJUST_AUDIT * options.time_limit)
         return search
+
+    def _model(self, units: Units) -> Adjustment:
+        """The adjustment problem of a table counted in units, or as it is."""
+        table, options = units.problem, self.options
+        slack = np.where(self.kept, 0.0, self.most / units.step)
+        # A value outside its bounds by rounding noise cannot move to that side.
+        up = np.minimum(np.maximum(table.upper - table.value, 0.0), slack)
+        down = np.minimum(np.maximum(table.value - table.lower, 0.0), slack)
+        step = units.step**2 if options.norm == "l2" else units.step
+        return build(
+            table,
+            self.weight * step,
+            up,
+            down,
+            norm=options.norm,
+            integer=units.is_counted,
+            senses=self.senses[table.sensitive],
+        )
+
+    def without_sums(self, units: Units) -> tuple[Adjustment, Integers, Floats]:
+        """The problem without limits on sums; the cell of each, and its limit in units."""
+        if not self.given_sums:
+            return self._model(units), np.zeros(0, np.int64), np.zeros(0)
+        free = self.bounded.without_limits()
+        if units.is_counted and units.decimals is not None:
+            free = in_units(free, units.decimals).problem
+        model = self._model(replace(units, problem=free))
+        most = np.array([limit.most for limit in self.given_sums]) / units.step
+        return model, np.searchsorted(model.cells, self.bounded.cells), most
 
     def cost(self, values: Floats) -> float:
         """What a table costs, expanded, against the true one."""
@@ -273,7 +304,15 @@ class UnitSearch(Search, driver.Search):
         """Why there is no such table."""
         if self.start is not None:
             self.offer(self.start)
-        return obstacles(self)
+        return self._with_sums(obstacles(self))
+
+    def _with_sums(self, reasons: list[str]) -> list[str]:
+        """Reasons why there is no table: limits on sums, where it is they that are in the way."""
+        sums = self.asked.given_sums
+        if not reasons or not sums:
+            return reasons
+        names = [f"{limit.name} ({limit.kind} deviation)" for limit in sums]
+        return sums_in_the_way(self, *self.asked.without_sums(self.units), names) or reasons
 
     def run(self) -> None:
         """Run the algorithm that the user chose."""
@@ -291,13 +330,15 @@ class UnitSearch(Search, driver.Search):
             self.finish()
         if self.stop_reason is StopReason.INFEASIBLE:
             if self.best is None:
-                self.reasons = reasons_together(self)
+                self.reasons = self._with_sums(reasons_together(self))
                 return None
             self.stop(StopReason.EXHAUSTED)
         if self.values is None:
             return None
         values, message = self._published(self.values)
+        values = values[: self.asked.case.problem.cell_count]
         solution = Values(values)
+        self._refuse_broken_sums(values)
         checked = self.case.audited(solution, tolerance=self.asked.tolerance)
         if not checked.safe:
             raise refuted(self.case.given, "a table", checked)
@@ -308,6 +349,17 @@ class UnitSearch(Search, driver.Search):
         if was_closest and self.gap > self.options.gap:
             message = message or DEAR
         return Result(solution, self.objective, checked, self.remark or message)
+
+    def _refuse_broken_sums(self, values: Floats) -> None:
+        """Limits on sums are looked at once more, in the table as it was given."""
+        given = self.asked.case.given
+        every = values[self.asked.reduction.group]
+        broken = [each.name for each in self.asked.given_sums if each.is_broken(given, every)]
+        if broken:
+            raise TacitError(
+                "the search found a table that exceeds a limit on its quality: this is a fault of "
+                f"tacit, please report it ({', '.join(broken)})"
+            )
 
     def successor(self, outcome: Outcome) -> Callable[[], UnitSearch] | None:
         """A search in finer units, where there may be a table although none is in these."""
@@ -366,7 +418,8 @@ class UnitSearch(Search, driver.Search):
             decimals,
         )
         best = sketch.cell_by_cell()
-        if best is not None and self._is_as_close(asked.cost(best)):
+        size = asked.case.problem.cell_count
+        if best is not None and self._is_as_close(asked.cost(best[:size])):
             return best
         seconds = max(self.options.time_limit - self.seconds, ADJUST_AT_LEAST * self.clock.reserve)
         if best is not None:
@@ -379,7 +432,9 @@ class UnitSearch(Search, driver.Search):
         except TimeUpError:
             pass
         found = [each for each in (best, other) if each is not None]
-        return min(found, key=asked.cost) if found else sketch.nearest()
+        if not found:
+            return sketch.nearest()
+        return min(found, key=lambda each: asked.cost(each[:size]))
 
 
 def _certain(search: Search) -> float:

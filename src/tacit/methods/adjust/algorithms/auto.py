@@ -15,6 +15,8 @@ from tacit.methods.engine.turns import (
 
 _TRIALS = 200
 """Senses tried before branch and bound gets its first turn."""
+_GAINED = 0.05
+"""Branch and bound that closes less of the gap in its first turn gets no other."""
 _LARGE = 60_000
 """Relations with more entries are beyond branch and bound within minutes."""
 
@@ -27,7 +29,7 @@ def run(search: Search) -> None:
         quadratic(search, descend=True)
         return
     lp = SenseLp(search)
-    first_table(search, lp)
+    annealing = first_table(search, lp)
     if search.should_stop():
         return
     relaxation = relax(search)
@@ -38,10 +40,15 @@ def run(search: Search) -> None:
     left = search.seconds_left
     if search.best is not None:
         # Counted in trials, not in seconds, so that small tables come out the same every time.
-        improve(search, lp, ADJUST_FIRST_SENSES * left, trials=_TRIALS)
+        improve(search, lp, ADJUST_FIRST_SENSES * left, annealing=annealing, trials=_TRIALS)
     if not is_large and not search.should_stop():
+        bound, objective = search.bound, search.objective
         branch_and_bound(search, relaxation, ADJUST_FIRST_TREE * left)
+        # A tree that proves and finds next to nothing is one for hours.
+        gained = (search.bound - bound) + (objective - search.objective)
+        is_large = gained < _GAINED * (objective - bound) and search.best is not None
     if search.best is not None and not search.should_stop():
-        improve(search, lp, search.seconds_left * (1.0 if is_large else ADJUST_SENSES))
+        share = 1.0 if is_large else ADJUST_SENSES
+        improve(search, lp, share * search.seconds_left, annealing=annealing)
     if not search.should_stop():
         branch_and_bound(search, relaxation)

@@ -17,12 +17,12 @@ def run(search: Search) -> None:
         quadratic(search, descend=True)
         return
     lp = SenseLp(search)
-    first_tables(search, lp)
+    annealing = first_tables(search, lp)
     if search.should_stop():
         return
     relax(search)
     if search.best is not None and not search.should_stop():
-        improve(search, lp, search.seconds_left)
+        improve(search, lp, search.seconds_left, annealing=annealing)
     if search.best is None and not search.should_stop():
         # Descent may miss tables: where it finds none, the exact model decides.
         branch_and_bound(search, None)

@@ -1,10 +1,13 @@
-"""Senses improved one by one with all cells following, and block by block with the rest held."""
+"""Senses improved one by one, block by block with the rest held, and by annealing, in turns."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 
 from tacit.errors import SolverError
+from tacit.methods.adjust.heuristics.annealing import Annealing
 from tacit.methods.adjust.heuristics.flips import Flips
 from tacit.methods.adjust.heuristics.senses import SenseLp
 from tacit.methods.adjust.mip import Mip
@@ -18,37 +21,67 @@ _SECONDS = 2.0
 """Time for one block."""
 _COUNTED = 1000.0
 """Blocks are solved in integers where the usual level has at most this many."""
+_LEAST_SHARE = 0.15
+"""Share of the time for what saved nothing of late."""
+_ANNEALED = 100
+"""Trials of annealing for each sense tried."""
 _QUICK, _SLOW = 0.15, 0.8
 """Blocks that take less grow, blocks that take more shrink."""
 
 
-def improve(search: Search, lp: SenseLp, seconds: float, *, trials: int | None = None) -> None:
-    """Improve the best table in turns: single senses, then blocks of cells.
+def improve(
+    search: Search,
+    lp: SenseLp,
+    seconds: float,
+    *,
+    annealing: Annealing | None = None,
+    trials: int | None = None,
+) -> None:
+    """Improve the best table in turns: single senses, blocks of cells, annealing.
 
-    Whichever saved more in its last turn gets more time in its next one.
+    What saved more in its last turn gets more time in its next one.
 
     Args:
         search: The run.
         lp: The closest table for given senses.
         seconds: For how long at most.
-        trials: One turn only, with this many senses tried and a block for every fifty of them.
+        annealing: Simulated annealing, where the table allows it.
+        trials: One turn only, with this many senses tried, a block for every fifty of them, and
+            runs of annealing that take about as long.
     """
     until = search.seconds + seconds
     flips, blocks = Flips(search, lp), Blocks(search)
     if trials is not None:
         flips.improve(seconds, trials)
         blocks.improve(until - search.seconds, 1 + trials // 50)
+        if annealing is not None:
+            annealing.improve(until - search.seconds, trials * _ANNEALED)
         return
+    improvers: list[Improver] = [flips, blocks]
+    if annealing is not None:
+        improvers.append(annealing)
     turn = min(max(0.2, ADJUST_TURN * seconds), 3.0)
-    share = 0.5
-    while search.seconds < until and not search.should_stop() and not blocks.is_exhausted:
-        saved = []
-        for improver, part in ((flips, share), (blocks, 1.0 - share)):
+    count = len(improvers)
+    share = np.full(count, 1.0 / count)
+    while search.seconds < until and not search.should_stop():
+        saved = np.zeros(count)
+        for number, improver in enumerate(improvers):
+            if blocks.is_exhausted:
+                return
             before = search.objective
-            improver.improve(min(2 * turn * part, until - search.seconds))
-            saved.append((before - search.objective) / part)
-        if sum(saved) > 0:
-            share = 0.5 * share + 0.5 * min(0.8, max(0.2, saved[0] / sum(saved)))
+            improver.improve(min(count * turn * share[number], until - search.seconds))
+            saved[number] = (before - search.objective) / share[number]
+        if saved.sum() > 0:
+            earned = np.clip(saved / saved.sum(), _LEAST_SHARE, None)
+            share = 0.5 * share + 0.5 * earned / earned.sum()
+
+
+class Improver(Protocol):
+    """What improves the best table."""
+
+    def improve(self, seconds: float) -> None:
+        """Improve for this long."""
+        ...
 
 
 class Blocks:

@@ -39,7 +39,7 @@ class Flips:
         self._until = search.seconds + seconds
         self._last = search.iterations + trials
         senses = model.senses(search.best)
-        if not self._lp.solve(senses):
+        if not self._solve(senses):
             return
         cost = self._offered()
         while not self._is_over():
@@ -49,12 +49,15 @@ class Flips:
             best = model.senses(search.best)
             search.iterations += 1
             kicked = self._kicked(best)
-            if kicked is None or not self._lp.solve(kicked, below=1.05 * search.objective):
+            if kicked is None or not self._solve(kicked, 1.05 * search.objective):
                 self._lp.go_back()
                 senses, cost = best, search.objective
-                self._lp.solve(senses)
+                self._solve(senses)
                 continue
             senses, cost = kicked, self._offered()
+
+    def _solve(self, senses: Booleans, below: float = np.inf) -> bool:
+        return self._lp.solve(senses, below=below, seconds=self._until - self._search.seconds)
 
     def _is_over(self) -> bool:
         search = self._search
@@ -80,7 +83,7 @@ class Flips:
                 trial = self._turned(senses, turned)
                 if trial is None:
                     continue
-                if lp.solve(trial, below=cost * (1 - SOLVER)):
+                if self._solve(trial, cost * (1 - SOLVER)):
                     z = lp.deviations
                     new = self._model.cost(z)
                     if new < cost * (1 - ROUNDING_NOISE):
@@ -90,7 +93,7 @@ class Flips:
                 lp.go_back()
             if found is None:
                 # The model is where the last trial left it.
-                lp.solve(senses)
+                self._solve(senses)
                 return senses, cost
             senses, cost = found
         return senses, cost

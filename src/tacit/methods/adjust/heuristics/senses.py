@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from tacit.methods.adjust.heuristics.annealing import Annealing
 from tacit.methods.adjust.heuristics.domains import Domains
 from tacit.methods.adjust.kernels import balance_senses
 from tacit.methods.adjust.model import Adjustment, Search
@@ -61,7 +62,6 @@ class SenseLp:
 
     def __init__(self, search: Search, weight: Floats | None = None):
         """Write the model down, with the model's weights or others that guide a dive."""
-        is_guide = weight is not None
         self._search = search
         model = search.model
         self._model = model
@@ -70,7 +70,6 @@ class SenseLp:
         own = model.sensitive
         self._n, self._k = n, k
         self.is_large = model.A.nnz > _LARGE
-        self._from_inside = self.is_large and not is_guide
         A, S = model.A, sparse.csr_array(model.columns[:, own])
         largest = int(model.norm == "linf")
         m = A.shape[0]
@@ -111,7 +110,12 @@ class SenseLp:
         self._gave_up = False
 
     def solve(
-        self, rises: Booleans, falls: Booleans | None = None, *, below: float = np.inf
+        self,
+        rises: Booleans,
+        falls: Booleans | None = None,
+        *,
+        below: float = np.inf,
+        seconds: float = np.inf,
     ) -> bool:
         """Find the closest table if some cells rise and others fall.
 
@@ -119,6 +123,7 @@ class SenseLp:
             rises: Sensitive cells that rise.
             falls: Sensitive cells that fall; by default all that do not rise.
             below: Give up once the table is known to cost more than this.
+            seconds: Give up after this time, where there was a solution before.
 
         Returns:
             Whether it was found.
@@ -138,12 +143,13 @@ class SenseLp:
         if not self._started:
             if self._gave_up:
                 return False
-            status = self._lp.start(ADJUST_LP * left, inside=self._from_inside)
+            status = self._lp.start(ADJUST_LP * left, inside=self.is_large)
             self._started = status == "optimal"
             self._gave_up = status == "stopped"
             return self._started
         # Dual steps from one decision to the next are few, or else too many.
-        return self._lp.solve_below(self._limit(rises, below), ADJUST_LP * left) == "optimal"
+        seconds = min(seconds, ADJUST_LP * left)
+        return self._lp.solve_below(self._limit(rises, below), seconds) == "optimal"
 
     def _limit(self, rises: Booleans, below: float) -> float:
         """A cost in the model's own measure."""
@@ -206,7 +212,7 @@ class Dive:
         if not domains.start():
             return None
         rises, falls = domains.decided()
-        if not self._lp.solve(rises, falls):
+        if not self._solve(rises, falls):
             return None
         while not self._search.out_of_time() and self._search.seconds < self._end:
             undecided = np.flatnonzero(~rises & ~falls)
@@ -226,7 +232,7 @@ class Dive:
                 if not self._decide(domains, chosen, wanted):
                     return None
                 rises, falls = domains.decided()
-                if self._lp.solve(rises, falls):
+                if self._solve(rises, falls):
                     break
                 domains.restore(state)
                 if count == 1:
@@ -235,11 +241,14 @@ class Dive:
                     if not domains.decide(chosen, wanted <= 0):
                         return None
                     rises, falls = domains.decided()
-                    if not self._lp.solve(rises, falls):
+                    if not self._solve(rises, falls):
                         return None
                     break
                 count = max(1, count // 4)
         return None
+
+    def _solve(self, rises: Booleans, falls: Booleans) -> bool:
+        return self._lp.solve(rises, falls, seconds=self._end - self._search.seconds)
 
     def consistent(self, senses: Booleans) -> Booleans | None:
         """Senses that agree with single relations, as near as possible to those given."""
@@ -270,15 +279,26 @@ class Dive:
         return True
 
 
-def first_table(search: Search, lp: SenseLp) -> None:
-    """Find a safe table and offer it."""
+def first_table(search: Search, lp: SenseLp) -> Annealing | None:
+    """Find a safe table and offer it; returned is what can improve it by annealing, if any."""
+    annealing = Annealing.of(search)
+    if annealing is not None:
+        annealing.first_table()
+    if not search.should_stop():
+        _dive(search, lp)
+    return annealing
+
+
+def _dive(search: Search, lp: SenseLp) -> None:
+    """Find a safe table by linear models, and offer it."""
     model = search.model
     guide = lp
     if lp.is_large:
         # Where large cells move for next to nothing, the way down is short.
         size = np.abs(model.problem.value[model.cells])
         guide = SenseLp(search, model.weight / (1.0 + size))
-    dive = Dive(search, guide)
+    has_table = search.best is not None
+    dive = Dive(search, guide, ADJUST_DIVE * search.seconds_left if has_table else np.inf)
     senses = dive.consistent(balanced_senses(model, search.rng))
     if senses is not None and guide.solve(senses):
         search.offer(guide.deviations)
@@ -309,7 +329,8 @@ def second_table(search: Search, lp: SenseLp) -> None:
             search.offer(lp.deviations)
 
 
-def first_tables(search: Search, lp: SenseLp) -> None:
-    """Find a first safe table, if possible a good one, and offer it."""
-    first_table(search, lp)
+def first_tables(search: Search, lp: SenseLp) -> Annealing | None:
+    """The same, if possible with a good table."""
+    annealing = first_table(search, lp)
     second_table(search, lp)
+    return annealing
