@@ -71,15 +71,15 @@ def generated_instance(name: str, seed: int = 1) -> Problem:
     return generate_1h2d(name, seed, weight="value")
 
 
-def published(table: int) -> list[dict[str, str]]:
-    """The rows of a table of [BaenaCastroFrangioni2020], as printed."""
-    with (shared() / "published" / f"seed004_table{table}.csv").open(newline="") as file:
+def published(table: int, seed: str = "004") -> list[dict[str, str]]:
+    """The rows of a table of a paper, as printed; by default of [BaenaCastroFrangioni2020]."""
+    with (shared() / "published" / f"seed{seed}_table{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
-def published_by_instance(table: int) -> dict[str, dict[str, str]]:
-    """The rows of a table of [BaenaCastroFrangioni2020], by instance."""
-    return {row["instance"]: row for row in published(table)}
+def published_by_instance(table: int, seed: str = "004") -> dict[str, dict[str, str]]:
+    """The rows of a table of a paper, by instance; see `published`."""
+    return {row["instance"]: row for row in published(table, seed)}
 
 
 def arguments(

@@ -31,9 +31,9 @@ def size_region() -> Table:
     return _testw({"size": None, "region": Hierarchy.from_nested(_REGION)})
 
 
-def industry_size() -> Table:
-    """tau_testW: IndustryCode x Size, Var2, P(15,1)."""
-    return _testw({"industry": _industry(), "size": None})
+def industry_size(variable: str = "var2") -> Table:
+    """tau_testW: IndustryCode x Size, Var2 or Var1, P(15,1)."""
+    return _testw({"industry": _industry(), "size": None}, variable)
 
 
 def industry_region() -> Table:
@@ -124,10 +124,10 @@ TABLES: Mapping[str, Callable[[], Table]] = {
 def testw_records() -> dict[str, Any]:
     """tau_testW: the columns that its tables are made of."""
     path = shared() / "tables" / "argus" / "tau_testW" / "tau_testW.asc"
-    fields = {"industry": (4, 5), "size": (9, 2), "region": (12, 2), "var2": (28, 10)}
-    data: dict[str, Any] = _fixed_width(path, fields)
-    data["var2"] = np.array([float(text) for text in data["var2"]])
-    return data
+    fields = {"industry": (4, 5), "size": (9, 2), "region": (12, 2)}
+    variables = {"var1": (19, 9), "var2": (28, 10)}
+    data: dict[str, Any] = _fixed_width(path, fields | variables)
+    return data | {name: np.array([float(text) for text in data[name]]) for name in variables}
 
 
 def testw_dimensions() -> dict[str, Hierarchy | None]:
@@ -135,8 +135,8 @@ def testw_dimensions() -> dict[str, Hierarchy | None]:
     return {"industry": _industry(), "size": None, "region": Hierarchy.from_nested(_REGION)}
 
 
-def _testw(by: Mapping[str, Hierarchy | None]) -> Table:
-    table = tacit.tabulate(testw_records(), by, "var2", top=3)
+def _testw(by: Mapping[str, Hierarchy | None], variable: str = "var2") -> Table:
+    table = tacit.tabulate(testw_records(), by, variable, top=3)
     return table.apply(tacit.PPercent(15), weight="value")
 
 
