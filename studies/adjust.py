@@ -1,14 +1,20 @@
 """Adjusted tables: tacit against HiGHS and SCIP on [Castro2012, (18)], in the same run.
 
-Public instances, tables of the sizes of the paper's Table 3 (generated like business
-statistics) and Table 4 (random two-dimensional ones), each with unit weights and weights
-1 / value. Objective and gap after 10 seconds and at the end come from the same runs. Least
-squares for the senses that tacit found are timed as well.
+    python -m studies.adjust --set table3     # [Castro2012, Table 3]; at most 40 minutes
+    python -m studies.adjust --set table4     # [Castro2012, Table 4]; at most 50 minutes
+    python -m studies.adjust --set public     # 13 public instances; at most 90 minutes
+    python -m studies.adjust --set first      # first tables, generated 3-D ones too; 5 minutes
+
+Tables of the sizes of the paper's Table 3 are generated like business statistics, those of Table 4
+are random two-dimensional ones; each with unit weights and weights 1 / value. Objective and gap
+after 10 seconds and at the end come from the same runs. Least squares for the senses that tacit
+found are timed as well.
 
 All are given the same task: tables with decimals (`integer=False`), because model (18) has no
 whole numbers. `audit` is the verdict on the table that was handed over: tacit's own audit, and
 for HiGHS and SCIP a check in rational numbers. An objective of a table that is not safe is no
 objective at all. `bound_source` tells bounds that were recomputed from those of solvers.
+`benders` is the decomposition (19), (20), which the paper times in its Table 4.
 """
 
 from __future__ import annotations
@@ -20,7 +26,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from studies.adjust_peers import Plain, run_highs, run_scip, verdict
-from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared_instance
+from studies.common import (
+    GENERATED_NOTE,
+    Entry,
+    Results,
+    arguments,
+    published,
+    published_by_instance,
+    shared_instance,
+)
 from tacit.generators import SensitiveShare, generate_2d, generate_table
 from tacit.hierarchy import Hierarchy
 from tacit.methods.adjust.run import adjust
@@ -47,12 +61,34 @@ TABLE_3: Mapping[str, tuple[tuple[int | tuple[int, int], ...], int]] = {
     "sbs-Db": (((6, 25), (5, 20), 33), 7131),
 }
 """Dimensions (flat, or groups and finest codes), and sensitive cells."""
-SOLVERS = ("tacit", "highs", "scip")
+CUBES: Mapping[str, tuple[tuple[int | tuple[int, int], ...], int]] = {
+    "3d-a": ((20, 20, 21), 1200),
+    "3d-b": ((9, 30, 31), 1200),
+    "3d-c": (((4, 16), (4, 16), 20), 1200),
+}
+"""Tables of about 10,000 cells in three dimensions, as in `TABLE_3`, 1,200 of them sensitive."""
+GENERATED = {**TABLE_3, **CUBES}
+SETS: Mapping[str, tuple[str, ...]] = {
+    "public": PUBLIC,
+    "table3": tuple(TABLE_3),
+    "table4": tuple(TABLE_4),
+    "first": (*PUBLIC, *CUBES),
+}
+SOLVERS = ("tacit", "benders", "highs", "scip")
+DEFAULT_SOLVERS: Mapping[str, Sequence[str]] = {
+    "public": ("tacit", "highs", "scip"),
+    "table3": SOLVERS,
+    "table4": SOLVERS,
+    "first": ("tacit",),
+}
 EARLY = 10.0
+PAPER = ("paper_objective", "paper_gap_pct", "paper_cpu_s", "paper_iterations")
+TIMES_NOTE = "cpu: seconds of this process; first_seconds and seconds are those of the clock"
 COLUMNS = (
     *("instance", "cells", "sensitive", "relations", "weights", "solver", "ended", "first_seconds"),
     *("objective_early", "bound_early", "gap_pct_early"),
-    *("objective", "bound", "bound_source", "gap_pct", "seconds", "audit", "squares_seconds"),
+    *("objective", "bound", "bound_source", "gap_pct", "seconds", "cpu", "iterations", "audit"),
+    *("squares_seconds", "paper_objective", "paper_gap_pct", "paper_cpu_s", "paper_iterations"),
 )
 
 
@@ -63,8 +99,8 @@ def instance(name: str, seed: int) -> Problem:
         share = SensitiveShare(percent=100 * (wanted + 0.5) / (rows * columns))
         # Two tables of one size shall not be one table.
         return generate_2d(rows, columns, seed + int(name[-2:]), sensitivity=share).problem()
-    if name in TABLE_3:
-        sizes, wanted = TABLE_3[name]
+    if name in GENERATED:
+        sizes, wanted = GENERATED[name]
         dimensions = {f"d{place}": _dimension(size) for place, size in enumerate(sizes)}
         finest = int(
             np.prod([d if isinstance(d, int) else len(d.leaves) for d in dimensions.values()])
@@ -110,11 +146,12 @@ def run_one(
     weight = 1.0 / chosen_weights(problem, "value")
     if kind == "unit":
         weight = chosen_weights(problem, "unit")
-    audited, squares, source = "", None, "solver"
-    began = time.monotonic()
-    if solver == "tacit":
+    audited, squares, source, iterations = "", None, "solver", None
+    before = time.process_time()
+    if solver in ("tacit", "benders"):
         outcome = adjust(
             problem,
+            algorithm="auto" if solver == "tacit" else "benders",
             weights=weight,
             integer=False,
             time_limit=chosen.time_limit,
@@ -125,17 +162,19 @@ def run_one(
         trace.append(
             TracePoint(outcome.report.seconds, outcome.report.objective, outcome.report.bound)
         )
-        seconds = outcome.report.seconds
+        seconds, iterations = outcome.report.seconds, outcome.report.iterations
+        cpu = time.process_time() - before
         if isinstance(outcome.solution, Values):
             assert outcome.audit is not None
             audited = "safe" if outcome.audit.safe else "EXPOSED"
-            squares = _squares(problem, weight, outcome.solution, chosen)
+            if solver == "tacit" and chosen.set != "first":
+                squares = _squares(problem, weight, outcome.solution, chosen)
     else:
         plain = Plain.of(problem, weight)
         run = run_highs if solver == "highs" else run_scip
         began = time.monotonic()
         trace, ended, deviations = run(plain, chosen.time_limit, chosen.seed)
-        seconds = time.monotonic() - began
+        seconds, cpu = time.monotonic() - began, time.process_time() - before
         audited = verdict(problem, deviations)
     early, last = known_at(trace, EARLY), known_at(trace, np.inf)
     first = [point.seconds for point in trace if point.objective is not None]
@@ -156,9 +195,28 @@ def run_one(
         "bound_source": source,
         "gap_pct": gap_percent(*last),
         "seconds": round(seconds, 2),
+        "cpu": round(cpu, 2),
+        "iterations": iterations,
         "audit": audited,
         "squares_seconds": squares,
+        **printed(name, solver),
     }
+
+
+def printed(name: str, solver: str) -> dict[str, Entry]:
+    """What the paper has for a table of this size; Xpress and CPLEX are what solvers stand for."""
+    if name in TABLE_3:
+        paper = {row["instance"].replace(" _", ""): row for row in published(3, "003")}[name]
+        figures: tuple[Entry, ...] = (paper["objective"], paper["gap_pct"], paper["cpu_s"], None)
+        return dict(zip(PAPER, figures, strict=True)) if solver != "benders" else {}
+    if name in TABLE_4:
+        paper = published_by_instance(4, "003")[name]
+        if solver == "benders":
+            figures = (None, None, paper["benders_cpu_s"], paper["benders_iterations"])
+        else:
+            figures = (None, None, paper["cplex_cpu_s"], None)
+        return dict(zip(PAPER, figures, strict=True))
+    return {}
 
 
 def _squares(
@@ -174,21 +232,29 @@ def _squares(
 
 def main() -> None:
     """Run the study."""
-    everything = (*PUBLIC, *TABLE_4, *TABLE_3)
-    parser = arguments(__doc__ or "", instances=everything, time_limit=60.0)
-    parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), choices=SOLVERS)
+    parser = arguments(__doc__ or "", instances=(), time_limit=60.0)
+    parser.add_argument("--set", choices=list(SETS), default="table3", help="which tables")
+    parser.add_argument("--solvers", nargs="+", choices=SOLVERS)
     parser.add_argument("--weights", nargs="+", default=["unit", "inverse"])
-    parser.add_argument("--name", default="adjust", help="name of the result file")
     chosen = parser.parse_args()
+    is_first = chosen.set == "first"
+    # First tables are wanted within five seconds; twice that shows those that come later.
+    limit = min(chosen.time_limit, 10.0) if is_first else chosen.time_limit
+    chosen.time_limit = limit
+    solvers = chosen.solvers or DEFAULT_SOLVERS[chosen.set]
     # Compile what is compiled on first use, so that no run is charged for it.
     adjust(shared_instance("targus"), time_limit=5.0)
-    notes = (GENERATED_NOTE, f"early: after {EARLY:g} seconds; time limit {chosen.time_limit:g}")
-    with Results(chosen.out / f"{chosen.name}.csv", COLUMNS, notes) as results:
-        for name in chosen.instances:
-            problem = instance(name, chosen.seed)
-            for kind in chosen.weights:
-                for solver in chosen.solvers:
-                    results.add(run_one(name, problem, kind, solver, chosen))
+    notes = (GENERATED_NOTE, f"early: after {EARLY:g} seconds; time limit {limit:g}", TIMES_NOTE)
+    path = chosen.out / f"adjust_{chosen.set}.csv"
+    key = ("instance", "weights", "solver")
+    with Results(path, COLUMNS, notes, key=key, again=chosen.again) as results:
+        for name in chosen.instances or SETS[chosen.set]:
+            asked = [(kind, solver) for kind in chosen.weights for solver in solvers]
+            missing = [each for each in asked if not results.has(name, *each)]
+            problem = instance(name, chosen.seed) if missing else None
+            for kind, solver in missing:
+                assert problem is not None
+                results.add(run_one(name, problem, kind, solver, chosen))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
     python -m studies.heuristics --table 2       # two public ones; at most 10 minutes
 
 The tables of Table 1 are private: generated ones have their numbers of cells and sensitive cells.
-Those of Table 2 are public: tau_testW, IndustryCode x Size, Var1 and Var2. The paper does not say by
-which rule its cells are sensitive; here it is p% with p = 15, which marks others and more.
+Those of Table 2 are public: tau_testW, IndustryCode x Size, Var1 and Var2. The paper counts all
+combinations of codes, here those that occur. It does not say by which rule cells are sensitive;
+here it is p% with p = 15, which marks others.
 `benders` is the classic decomposition, `paths` the shortest paths, `modular` is what HiTaS does, a
 subtable after the other, and `hypercube` its namesake; `auto` is what tacit does unless asked.
 Every pattern is audited, whoever made it: HiTaS and hypercube promise nothing for the whole table.
