@@ -1,5 +1,8 @@
 """[KarlssonOlsson2015, chapter 5]: three kinds of suppression on tables of its sizes.
 
+    python -m studies.combined                         # up to two hours
+    python -m studies.combined --instances 2C --variants Partial-Unity
+
 `combined.csv` has one row per run; `combined_tables.csv` has the figures in the form of the paper's
 Tables B.1 to B.5, next to those of the paper. Complete suppression has lower and upper levels, the
 others have sliding levels of the same sum, as in the paper.
@@ -125,10 +128,14 @@ def main() -> None:
     for variant in VARIANTS.values():
         # What is compiled on first use is not charged to any run.
         run(table("2C"), variant, time_limit=2.0)
-    with Results(path, COLUMNS, notes) as results:
+    with Results(
+        path, COLUMNS, notes, key=("instance", "variant", "seed"), again=asked.again
+    ) as results:
         for name in asked.instances:
             plain = table(name, asked.seed)
             for label in asked.variants:
+                if results.has(name, label, asked.seed):
+                    continue
                 variant = VARIANTS[label]
                 problem = with_sliding_levels(plain) if variant.slides else plain
                 options = {"time_limit": asked.time_limit, "gap": asked.gap, "seed": asked.seed}

@@ -33,8 +33,11 @@ def main() -> None:
         "the width from the middle",
         GENERATED_NOTE,
     ]
-    with Results(asked.out / "interval_ends.csv", COLUMNS, notes) as results:
+    path, key = asked.out / "interval_ends.csv", ("instance", "most_steps")
+    with Results(path, COLUMNS, notes, key=key, again=asked.again) as results:
         for name in asked.instances:
+            if all(results.has(name, steps) for steps in STEPS):
+                continue
             problem = table(name, asked.seed)
             outcome = intervals(problem, time_limit=asked.time_limit, seed=asked.seed)
             exact = outcome.solution
@@ -44,6 +47,8 @@ def main() -> None:
             hidden[list(outcome.left_out)] = True
             opened = exact.upper > exact.lower
             for steps in STEPS:
+                if results.has(name, steps):
+                    continue
                 moved = outward(exact, "auto", hidden, most_steps=steps)
                 off = _off(problem, moved)
                 results.add(

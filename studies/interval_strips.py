@@ -12,13 +12,13 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, nullcontext
+from itertools import product
 from typing import Any
 from unittest import mock
 
 from studies.combined_tables import PLANS, table, with_sliding_levels
-from studies.common import RESULTS, Entry, Results
+from studies.common import Entry, Results, add_results
 from studies.office_tables import enterprise, french, generated, industry_region
 from tacit import clock
 from tacit.methods.combined.algorithms import auto
@@ -106,11 +106,12 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
     parser.add_argument("--limit", type=float, default=30.0, help="processor seconds of each run")
     parser.add_argument("--runs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    add_results(parser)
     chosen = parser.parse_args()
     notes = [f"limit {chosen.limit:g} processor seconds; weights are values, those of widths 1"]
+    path, key = chosen.out / "interval_strips.csv", ("table", "method", "strips", "run")
     with (
-        Results(chosen.out / "interval_strips.csv", COLUMNS, notes) as results,
+        Results(path, COLUMNS, notes, key=key, again=chosen.again) as results,
         mock.patch.object(clock, "now", time.process_time),
         # Solvers know of no processor time.
         mock.patch.object(HighsModel, "_limit_time", return_value=None),
@@ -120,12 +121,12 @@ def main() -> None:
         for method in chosen.methods:
             for name in chosen.tables:
                 problem = problem_of(name)
-                for number in range(chosen.runs):
-                    with without_strips():
-                        before = run(problem, method, chosen.limit)
-                    results.add({"table": name, "strips": "no", "run": number + 1, **before})
-                    after = run(problem, method, chosen.limit)
-                    results.add({"table": name, "strips": "yes", "run": number + 1, **after})
+                for number, strips in product(range(1, chosen.runs + 1), ("no", "yes")):
+                    if results.has(name, method, strips, number):
+                        continue
+                    with without_strips() if strips == "no" else nullcontext():
+                        found = run(problem, method, chosen.limit)
+                    results.add({"table": name, "strips": strips, "run": number, **found})
 
 
 if __name__ == "__main__":

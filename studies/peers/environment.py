@@ -11,9 +11,13 @@ from pathlib import Path
 from tacit.errors import InputError
 
 PYTAUARGUS_VERSION = "0.6.0"
+SWIGLPK_VERSION = "5.0.13"
 PEERS_FOLDER = Path(__file__).resolve().parents[2] / ".venv-peers"
+GLPK_FOLDER = PEERS_FOLDER.with_name(".venv-glpk")
 PYTHON_VARIABLE = "TACIT_PEER_PYTHON"
 """Environment variable: an interpreter with pytauargus to use instead of the own one."""
+GLPK_VARIABLE = "TACIT_GLPK_PYTHON"
+"""The same for GLPK, an interpreter with swiglpk."""
 
 _VERSIONS = """\
 from importlib.metadata import version
@@ -39,15 +43,28 @@ def peer_python(folder: Path = PEERS_FOLDER) -> Path:
         PeerError: The environment cannot be made, for instance without a package index.
     """
     chosen = os.environ.get(PYTHON_VARIABLE)
-    if chosen:
-        return Path(chosen)
+    return Path(chosen) if chosen else _interpreter(folder, "pytauargus", PYTAUARGUS_VERSION)
+
+
+def glpk_python(folder: Path = GLPK_FOLDER) -> Path:
+    """The same for GLPK, which is under the GPL and so has an environment of its own, too.
+
+    Raises:
+        PeerError: The environment cannot be made.
+    """
+    chosen = os.environ.get(GLPK_VARIABLE)
+    return Path(chosen) if chosen else _interpreter(folder, "swiglpk", SWIGLPK_VERSION)
+
+
+def _interpreter(folder: Path, package: str, version: str) -> Path:
+    """The interpreter of an environment with one package, made where it is not there."""
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     # The stamp is written last, so an installation that was cut short is made anew.
-    stamp = folder / f"pytauargus-{PYTAUARGUS_VERSION}"
+    stamp = folder / f"{package}-{version}"
     if not stamp.exists():
         shutil.rmtree(folder, ignore_errors=True)
         _run([sys.executable, "-m", "venv", str(folder)])
-        _run([*_pip(python), "install", "--quiet", f"pytauargus=={PYTAUARGUS_VERSION}"])
+        _run([*_pip(python), "install", "--quiet", f"{package}=={version}"])
         stamp.touch()
     return python
 
