@@ -175,6 +175,7 @@ def solve(path: Path, solver: str, seconds: float) -> dict[str, Entry]:
             command, capture_output=True, text=True, check=False, timeout=2 * seconds + 10
         )
         lines = done.stdout.strip().splitlines()
+        answer: dict[str, Any]
         answer = json.loads(lines[-1]) if done.returncode == 0 and lines else {"status": "failed"}
     except subprocess.TimeoutExpired:
         answer = {"status": "hung"}

@@ -1,6 +1,6 @@
 """Gives an MPS file to HiGHS or SCIP, as `studies.open_solvers` asks: a process for each run.
 
-python -m studies.open_solvers_runner highs MODEL.mps SECONDS GAP
+    python -m studies.open_solvers_runner highs MODEL.mps SECONDS GAP
 
 prints status, objective and processor seconds, reading included, as JSON.
 """

@@ -2,8 +2,9 @@
 
     python glpk_runner.py MODEL.mps SECONDS GAP
 
-prints status, objective and processor seconds, reading included, as JSON. Standard library and swiglpk only: tacit is not
-installed here, and nothing of GLPK, which is under the GPL, is part of tacit.
+prints status, objective and processor seconds, reading included, as JSON. Standard library and
+swiglpk only: tacit is not installed here, and nothing of GLPK, which is under the GPL, is part of
+tacit.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
-
 from studies.combined import VARIANTS
 from studies.combined_tables import PLANS, table, with_sliding_levels
 from studies.open_solvers import Program, last_master
 from studies.open_solvers_runner import by_highs, by_scip
+
 from tacit.generators import generate_table
 from tacit.problem import Problem
 
