@@ -148,11 +148,6 @@ class Run:
     trace: tuple[TracePoint, ...] = ()
 
     @property
-    def seconds_if_optimal(self) -> float | None:
-        """The seconds of a run that was not stopped; None for others."""
-        return self.seconds if self.status == "optimal" else None
-
-    @property
     def gap_percent(self) -> float | None:
         """How far the objective is from the bound, in per cent of the objective."""
         if self.objective is None or self.bound is None:
@@ -166,6 +161,16 @@ class Run:
             return None
         beyond = self.objective - self.sensitive_weight
         return 100 * (self.objective - self.bound) / max(beyond, 1e-10)
+
+    def seconds_to(self, secondary_gap_percent: float) -> float | None:
+        """When the gap of the secondary cells was this small for the first time; None if never."""
+        for point in self.trace:
+            if point.objective is None or point.bound is None:
+                continue
+            beyond = max(point.objective - self.sensitive_weight, 1e-10)
+            if 100 * (point.objective - point.bound) <= secondary_gap_percent * beyond:
+                return point.seconds
+        return None
 
     def entries(self) -> dict[str, Entry]:
         """The run as part of a row."""

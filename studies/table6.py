@@ -1,5 +1,8 @@
-"""[BaenaCastroFrangioni2020, Table 6]: real tables, on request with tau-ARGUS' engine.
+"""[BaenaCastroFrangioni2020, Table 6]: real tables, `auto` and `stabilized`; peers on request.
 
+Every public instance that is here, half an hour in full; three of them for ten minutes each:
+`python -m studies.table6 --time-limit 600 --name table6_long --instances hier13x7x7d hier13x13x13a
+hier16x16x16a`.
 `table6_trace.csv` has objective and bound over time. The peer's time limit is in whole minutes of
 processor time and it stops at a gap of zero only. To compare on equal terms:
 `python -m studies.table6 --peer --gap 0 --time-limit 60 --name table6_peer --instances ...`
@@ -18,6 +21,7 @@ from studies.common import (
     Run,
     arguments,
     count_exposed,
+    jobs_note,
     published_by_instance,
     run_tacit,
     shared_instance,
@@ -33,6 +37,8 @@ INSTANCES = (
     *("enterprise500", "enterprise5k", "hier13", "hier13x13x13a", "hier16x16x16a"),
     *("toy3dsarah", "ninenew", "osorio", "dale", "table8"),
 )
+METHODS = ["auto", "stabilized"]
+PEER = "pytauargus opt"
 WEIGHTS_OF_FILE = ("targus", "example_2D", "cube8", "enterprise500", "enterprise5k")
 """Tables whose files have meaningful weights; all others are solved with weight 1."""
 PAPER = "[BaenaCastroFrangioni2020, Table 6]"
@@ -62,6 +68,7 @@ def main() -> None:
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run of tacit (the paper's: 3600 s)",
         "weights and lower levels of most tables are not the paper's: compare in class only",
+        jobs_note(asked.jobs),
         GAP_NOTE,
     ]
     if asked.gap != parser.get_default("gap"):
@@ -71,37 +78,34 @@ def main() -> None:
         notes.append("peer: " + ", ".join(f"{name} {text}" for name, text in versions.items()))
     printed = published_by_instance(6)
     warm_up()
+    path, trace_path = (asked.out / f"{asked.name}{end}.csv" for end in ("", "_trace"))
+    trace_key = ("instance", "method", "seconds")
     with (
-        Results(asked.out / f"{asked.name}.csv", COLUMNS, notes) as results,
-        Results(asked.out / f"{asked.name}_trace.csv", TRACE_COLUMNS, notes, aloud=False) as traces,
+        Results(path, COLUMNS, notes, key=("instance", "method"), again=asked.again) as results,
+        Results(
+            trace_path, TRACE_COLUMNS, notes, key=trace_key, again=asked.again, aloud=False
+        ) as traces,
     ):
         for name in asked.instances:
             problem, weights = _instance(name)
-            own = run_tacit(problem, time_limit=asked.time_limit, seed=asked.seed, gap=asked.gap)
-            runs: list[tuple[str, float, float | None, Run]] = [
-                ("auto", asked.time_limit, None, own)
-            ]
-            if name in with_peer:
-                minutes = math.ceil(asked.peer_time_limit / 60)
-                theirs, spent = _peer(problem, asked.peer_time_limit)
-                runs.append(("pytauargus opt", 60.0 * minutes, spent, theirs))
             paper = printed.get(name, {})
-            for method, limit, cpu_seconds, run in runs:
-                results.add(
-                    {
-                        "instance": name,
-                        "cells": problem.cell_count,
-                        "sensitive": len(problem.sensitive),
-                        "weights": weights,
-                        "method": method,
-                        "seed": asked.seed if method == "auto" else None,
-                        "time_limit": limit,
-                        **run.entries(),
-                        "cpu_seconds": cpu_seconds,
-                        "paper_A_gap_pct": paper.get("gap_A_pct"),
-                        "paper_B_gap_pct": paper.get("gap_B_pct"),
-                    }
-                )
+            methods = [*METHODS, PEER] if name in with_peer else METHODS
+            for method in methods:
+                if results.has(name, method):
+                    continue
+                cpu_seconds, limit = None, asked.time_limit
+                if method == PEER:
+                    limit = 60.0 * math.ceil(asked.peer_time_limit / 60)
+                    run, cpu_seconds = _peer(problem, asked.peer_time_limit)
+                else:
+                    run = run_tacit(
+                        problem,
+                        algorithm=method,
+                        time_limit=limit,
+                        seed=asked.seed,
+                        gap=asked.gap,
+                        jobs=asked.jobs,
+                    )
                 for point in run.trace:
                     traces.add(
                         {
@@ -112,6 +116,21 @@ def main() -> None:
                             "bound": point.bound,
                         }
                     )
+                results.add(
+                    {
+                        "instance": name,
+                        "cells": problem.cell_count,
+                        "sensitive": len(problem.sensitive),
+                        "weights": weights,
+                        "method": method,
+                        "seed": None if method == PEER else asked.seed,
+                        "time_limit": limit,
+                        **run.entries(),
+                        "cpu_seconds": cpu_seconds,
+                        "paper_A_gap_pct": paper.get("gap_A_pct"),
+                        "paper_B_gap_pct": paper.get("gap_B_pct"),
+                    }
+                )
 
 
 def _instance(name: str) -> tuple[Problem, str]:
