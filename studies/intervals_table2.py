@@ -19,7 +19,8 @@ def main() -> None:
     asked = parser.parse_args()
     paper = printed(2)
     notes = [
-        f"{PAPER}; the monolithic model on HiGHS, time limit {asked.time_limit:g} s; seed {asked.seed}",
+        f"{PAPER}; the monolithic model on HiGHS, time limit {asked.time_limit:g} s; seed "
+        f"{asked.seed}",
         "times_faster: seconds of the monolithic model over those of auto, at least that where "
         "the time limit cut in",
         GENERATED_NOTE,

@@ -1,9 +1,9 @@
 """[BaenaCastroFrangioni2020, Table 3, Figures 5 to 7]: subproblems, with and without stabilization.
 
 All 28 combinations of form, linear programming method and master problem, with the paper's cuts
-(`own_cuts=False`). `table3_runs.csv` has every run, `table3.csv` the means as the paper has them, the
-figures' profiles are `figure5_*`, `figure6_*` and `figure7_*`. Means and profiles are made from the
-rows in the file, so that a study that was stopped and went on has them, too. An hour in full.
+(`own_cuts=False`). `table3_runs.csv` has every run, `table3.csv` the means as the paper has them,
+the figures' profiles are `figure5_*`, `figure6_*` and `figure7_*`. Means and profiles are made from
+the rows in the file, so that a study that was stopped and went on has them, too. An hour in full.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INSTANCES = (
     *("10-10-10", "15-15-10", "20-25-15", "25-35-15", "30-30-15"),
     *("40-50-15", "40-80-15", "50-70-10", "50-50-15", "60-60-15", "70-50-10", "70-80-15"),
 )
-"""Twelve tables spread over the sizes, 451 to 24,786 cells; the last seven are the paper's sizes."""
+"""Twelve tables spread over the sizes, 451 to 24,786 cells; the last seven are the paper's."""
 FORMS = ("meth1", "meth2", "meth3", "meth4", "meth5")
 SOLVERS = ("primal", "dual", "interior-point")
 VARIANTS = {"classic": "benders", "stabilized": "stabilized"}
@@ -69,7 +69,7 @@ def main() -> None:
         f"own_cuts=False; tables: {', '.join(asked.instances)}, generated with seed {asked.seed}",
         f"twelve tables spread over the sizes in place of the paper's 48; a run ends at a gap of "
         f"{GAP:g}; seconds_to_close: until the gap of the secondary cells is {CLOSE:g} %",
-        "every stabilized run begins with the relaxed master problem, whose cuts are those of meth1",
+        "every stabilized run begins with the relaxed master problem, with cuts of meth1",
         jobs_note(asked.jobs),
         GENERATED_NOTE,
         GAP_NOTE,
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def until_close(row: Mapping[str, str], limit: float) -> float:
-    """Seconds until the gap was small enough; the time limit where it never was, as in the paper."""
+    """Seconds until the gap was small; the time limit where it never was, as in the paper."""
     return min(float(row["seconds_to_close"]), limit) if row["seconds_to_close"] else limit
 
 

@@ -49,7 +49,8 @@ def main() -> None:
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         "the first two with own_cuts=False; tables generated with seed "
-        f"{asked.seed}; a run ends at a gap of {GAP:g}; seconds_to_close: until the gap of the secondary cells is {CLOSE:g} %",
+        f"{asked.seed}; a run ends at a gap of {GAP:g}",
+        f"seconds_to_close: until the gap of the secondary cells is {CLOSE:g} %",
         jobs_note(asked.jobs),
         GENERATED_NOTE,
         GAP_NOTE,
