@@ -10,6 +10,9 @@ from scipy import sparse
 from tacit.problem import Booleans, Integers, totals_of
 from tacit.tolerances import LAST_DIGITS
 
+_ELIMINATED = 10
+"""Entries that are looked at one by one cost this many times as much as others."""
+
 
 def totals_of_several(A: sparse.csr_array[Any, Any]) -> Integers:
     """For each relation its total; -1 where there is none, and where the total has one part only.
@@ -93,8 +96,68 @@ def finest_cells(
         known = known + into @ sums
         is_open[cells] = False
     known = sparse.csr_array(known)
+    # Where combinations of codes are missing, relations remain among the finest cells.
+    free, of_free = _independent(sparse.csr_array(A @ known), most_entries)
+    if of_free is None:
+        return None
+    known = sparse.csr_array(known @ of_free)
+    known.data[np.abs(known.data) <= LAST_DIGITS] = 0.0
     known.eliminate_zeros()
     missed = sparse.csr_array(A @ known)
-    if np.abs(missed.data).max(initial=0.0) > LAST_DIGITS * m:
+    if known.nnz > most_entries or np.abs(missed.data).max(initial=0.0) > LAST_DIGITS * m:
         return None
-    return leaves, known
+    return leaves[free], known
+
+
+def _independent(
+    E: sparse.csr_array[Any, Any], most_entries: int
+) -> tuple[Integers, sparse.csr_array[Any, Any] | None]:
+    """Columns that are free where E x = 0, and all columns in terms of them; None if not found.
+
+    Only entries of 1 and -1 are divided by: integers stay integers.
+    """
+    count = E.shape[1]
+    rows: dict[int, dict[int, float]] = {}
+    users: dict[int, set[int]] = {}
+    for row in np.flatnonzero(np.diff(E.indptr)).tolist():
+        span = slice(E.indptr[row], E.indptr[row + 1])
+        entries = zip(E.indices[span].tolist(), E.data[span].tolist(), strict=True)
+        rows[row] = {column: entry for column, entry in entries if abs(entry) > LAST_DIGITS}
+        for column in rows[row]:
+            users.setdefault(column, set()).add(row)
+    pivot_of: dict[int, int] = {}
+    entries_seen = 0
+    for row in sorted(rows, key=lambda number: len(rows[number])):
+        own = rows[row]
+        # A column that few others use spreads least.
+        units = [column for column, entry in own.items() if abs(entry) == 1.0]
+        if not units:
+            if own:
+                return np.zeros(0, np.int64), None
+            continue
+        pivot = min(units, key=lambda column: (len(users[column]), column))
+        pivot_of[pivot] = row
+        for other in sorted(users[pivot] - {row}):
+            factor = rows[other][pivot] / own[pivot]
+            entries_seen += len(own)
+            for column, entry in own.items():
+                left = rows[other].get(column, 0.0) - factor * entry
+                if left == 0:
+                    rows[other].pop(column, None)
+                    users[column].discard(other)
+                else:
+                    rows[other][column] = left
+                    users[column].add(other)
+        if entries_seen > most_entries // _ELIMINATED:
+            return np.zeros(0, np.int64), None
+    free = np.array([column for column in range(count) if column not in pivot_of], np.int64)
+    place = np.full(count, -1)
+    place[free] = np.arange(len(free))
+    into, of, data = free.tolist(), place[free].tolist(), [1.0] * len(free)
+    for pivot, row in pivot_of.items():
+        for column, entry in rows[row].items():
+            if column != pivot:
+                into.append(pivot)
+                of.append(int(place[column]))
+                data.append(-entry / rows[row][pivot])
+    return free, sparse.csr_array((data, (into, of)), shape=(count, len(free)))

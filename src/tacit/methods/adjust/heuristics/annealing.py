@@ -129,13 +129,19 @@ class _Finest:
         dear = _DEAR * np.maximum(dear, self.usual_cost / model.unit)
         self._cells = model.cells
         self.limits = (weight, low, high, rise, fall, dear)
+        chosen = of_finest
+        if model.integer:
+            # By cells that count twice, others would be moved by halves.
+            chosen = of_finest.copy()
+            chosen.data[np.abs(chosen.data) != 1.0] = 0.0
+            chosen.eliminate_zeros()
         self.structure = (
             columns.indptr.astype(np.int64),
             columns.indices.astype(np.int64),
             columns.data.astype(float),
-            of_finest.indptr.astype(np.int64),
-            of_finest.indices.astype(np.int64),
-            of_finest.data.astype(float),
+            chosen.indptr.astype(np.int64),
+            chosen.indices.astype(np.int64),
+            chosen.data.astype(float),
         )
 
     @classmethod

@@ -141,7 +141,10 @@ def anneal(
             width = first_cell[leaf + 1] - first_cell[leaf]
             entry = first_cell[leaf] + int(random.random() * width)
             j = cells[entry]
-            other = first_leaf[j] + int(random.random() * (first_leaf[j + 1] - first_leaf[j]))
+            count = first_leaf[j + 1] - first_leaf[j]
+            if count == 0:
+                break
+            other = first_leaf[j] + int(random.random() * count)
             if leaves[other] == leaf:
                 break
             change = -coefficient[entry] * change / share[other]
