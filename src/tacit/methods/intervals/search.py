@@ -15,7 +15,7 @@ from tacit.methods.intervals.model import IntervalsModel, Judgement
 from tacit.methods.intervals.options import EndsOptions
 from tacit.methods.registry import find_algorithm
 from tacit.observer import Observer, Quiet
-from tacit.outcome import BoundSource
+from tacit.outcome import BoundSource, StopReason
 from tacit.problem import Booleans, Floats, Problem
 from tacit.tolerances import BEYOND, NEGLIGIBLE
 
@@ -92,7 +92,14 @@ class Search(driver.Search):
             self.confirm()
             self.raise_bound(self.objective)
         else:
-            self._run_algorithm()
+            try:
+                self._run_algorithm()
+            except SolverError:
+                # What was found before the solver broke down is as good as it was.
+                self.confirm()
+                if self.best is None:
+                    raise
+                self.stop(StopReason.EXHAUSTED)
 
     def _run_algorithm(self) -> None:
         find_algorithm(self.method, self.options.algorithm)(self)
