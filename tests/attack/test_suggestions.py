@@ -11,6 +11,7 @@ from scipy import sparse
 from tacit.attack import audit as auditing
 from tacit.attack.audit import Audit, audit
 from tacit.attack.knowledge import Attacker
+from tacit.attack.suggestions import Suggestions
 from tacit.clock import Clock
 from tacit.errors import InputError
 from tacit.generators import SensitiveShare, generate_3d
@@ -107,3 +108,22 @@ def test_without_time_nothing_is_claimed() -> None:
     assert not found.safe
     assert not found.exposures
     assert list(found.unchecked) == problem.sensitive.tolist()
+
+
+def test_parts_that_are_checked_together_make_no_difference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many deviations are checked at once, the same ones are kept, in the same order."""
+    problem = cube(1)
+    A = problem.relations.toarray()
+    kernel = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :]
+    given = np.vstack([kernel, np.eye(problem.cell_count)[:3], np.full(problem.cell_count, np.nan)])
+    given = sparse.csr_array(given[np.random.default_rng(1).permutation(len(given))])
+    found = []
+    for at_once in (1, 2 * problem.cell_count, 500_000):
+        monkeypatch.setattr("tacit.attack.suggestions._AT_ONCE", at_once)
+        known = Suggestions(problem, given).known
+        assert known.shape[0] == len(kernel)
+        found.append(known.toarray())
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])

@@ -362,15 +362,34 @@ def _too_far(
 
 def residuals(problem: Problem, x: sparse.csr_array[Any, Any]) -> Floats:
     """What each row misses the relations by in all, in units of cells."""
-    # A residual could be put right by moving one cell of the relation: that is its size.
-    A = problem.relations
-    unit = _smallest_coefficients(A)
-    terms = np.diff(A.indptr)
-    with np.errstate(over="ignore", invalid="ignore"):
-        missed = np.asarray(abs(sparse.csr_array(x @ A.T)) @ (1.0 / unit))
-        # The residual itself is computed with rounding, which huge deviations would hide behind.
-        missed += abs(x) @ np.asarray(abs(A).T @ (_ROUNDING * terms / unit))
-    return np.asarray(missed)
+    return Residuals(problem).of(x)
+
+
+class Residuals:
+    """What deviations miss the relations by; the relations are prepared once for all of them."""
+
+    def __init__(self, problem: Problem):
+        A = problem.relations
+        self._across = sparse.csr_array(A.T)
+        self._sizes = abs(self._across)
+        unit = _smallest_coefficients(A)
+        # A residual could be put right by moving one cell of the relation: that is its size.
+        self._per_unit = 1.0 / unit
+        # It is computed with rounding, which huge deviations would hide behind.
+        self._rounding = np.asarray(self._sizes @ (_ROUNDING * np.diff(A.indptr) / unit))
+
+    def of(self, x: sparse.csr_array[Any, Any]) -> Floats:
+        """What each row misses the relations by in all, in units of cells."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            missed = np.asarray(abs(sparse.csr_array(x @ self._across)) @ self._per_unit)
+            missed += abs(x) @ self._rounding
+        return np.asarray(missed)
+
+    def are_met(self, x: sparse.csr_array[Any, Any], tolerance: float) -> Booleans:
+        """Which rows meet all relations, up to a share of the amounts in each."""
+        off = abs(sparse.csr_array(x @ self._across))
+        wrong = sparse.csr_array(off - tolerance * (abs(x) @ self._sizes) > 0)
+        return np.asarray(np.diff(wrong.indptr) == 0)
 
 
 def _smallest_coefficients(A: sparse.csr_array[Any, Any]) -> Floats:

@@ -7,14 +7,15 @@ out: the request is then answered as if nothing had been suggested.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import FURTHEST
-from tacit.attack.evidence import residuals
+from tacit.attack.evidence import Residuals
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests
 from tacit.attack.sweep import Attack
@@ -28,8 +29,8 @@ Deviations = sparse.csr_array[Any, Any]
 
 _EXACT = EVIDENCE / 10
 """What misses more than this share of what it is to show would have to be mended."""
-_AT_ONCE = 512
-"""Deviations that are checked together."""
+_AT_ONCE = 500_000
+"""Entries of deviations that are checked together."""
 _TRIES = 64
 """Deviations of a cell that are tried for a request."""
 
@@ -62,25 +63,20 @@ class Suggestions:
             raise InputError(f"deviations are suggested for {x.shape[1]} cells, the table has {n}")
         held: list[Deviations] = [self._known]
         missed = [self._missed]
-        # Products with the relations are several times as large as the deviations.
-        for start in range(0, x.shape[0], _AT_ONCE):
-            part = self._held(sparse.csr_array(x[start : start + _AT_ONCE]))
+        for some in _parts(x):
+            part = sparse.csr_array(x[some])
+            finite = np.ones(part.shape[0], bool)
+            finite[_rows(part)[~np.isfinite(part.data)]] = False
+            part = sparse.csr_array(part[finite])
+            part = sparse.csr_array(part[self._residuals.are_met(part, TOLERANCE)])
             held.append(part)
-            missed.append(residuals(self._problem, part))
+            missed.append(self._residuals.of(part))
         self._known = sparse.csr_array(sparse.vstack(held))
         self._missed = np.concatenate(missed)
 
-    def _held(self, x: Deviations) -> Deviations:
-        """Those of some deviations that are finite and meet the relations."""
-        finite = np.ones(x.shape[0], bool)
-        finite[_rows(x)[~np.isfinite(x.data)]] = False
-        x = sparse.csr_array(x[finite])
-        A = self._problem.relations
-        off = sparse.csr_array(x @ A.T)
-        terms = sparse.csr_array(abs(x) @ abs(A).T)
-        wrong = abs(off) - TOLERANCE * terms > 0
-        holds = np.diff(sparse.csr_array(wrong).indptr) == 0
-        return sparse.csr_array(x[holds])
+    @cached_property
+    def _residuals(self) -> Residuals:
+        return Residuals(self._problem)
 
     @property
     def known(self) -> Deviations:
@@ -203,6 +199,16 @@ class Suggestions:
         useful = answers.reached(requests) & np.isfinite(answers.amount) & (answers.amount > 0)
         if useful.any():
             self.add(sparse.csr_array(answers.tables[np.unique(answers.row[useful])]))
+
+
+def _parts(x: Deviations) -> Iterator[slice]:
+    """Rows that are checked together: products with the relations are several times as large."""
+    start = 0
+    while start < x.shape[0]:
+        enough = x.indptr[start] + _AT_ONCE
+        end = max(start + 1, int(np.searchsorted(x.indptr, enough, side="right")) - 1)
+        yield slice(start, end)
+        start = end
 
 
 def _rows(x: Deviations) -> Integers:
