@@ -52,7 +52,7 @@ class Run(Protocol):
 
 
 _runs: WeakSet[Run] = WeakSet()
-_PATIENCE_AT_EXIT = 10.0
+_PATIENCE_AT_EXIT = 60.0
 """Seconds that solvers have to end once Python does; all were told to stop before."""
 
 
