@@ -117,8 +117,8 @@ def test_parts_that_are_checked_together_make_no_difference(
     problem = cube(1)
     A = problem.relations.toarray()
     kernel = np.linalg.svd(A)[2][np.linalg.matrix_rank(A) :]
-    given = np.vstack([kernel, np.eye(problem.cell_count)[:3], np.full(problem.cell_count, np.nan)])
-    given = sparse.csr_array(given[np.random.default_rng(1).permutation(len(given))])
+    rows = np.vstack([kernel, np.eye(problem.cell_count)[:3], np.full(problem.cell_count, np.nan)])
+    given = sparse.csr_array(rows[np.random.default_rng(1).permutation(len(rows))])
     found = []
     for at_once in (1, 2 * problem.cell_count, 500_000):
         monkeypatch.setattr("tacit.attack.suggestions._AT_ONCE", at_once)
