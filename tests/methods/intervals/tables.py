@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 
 from tacit.attack.audit import audit
 from tacit.attack.knowledge import Attacker
+from tacit.methods.intervals.model import IntervalsModel
 from tacit.outcome import Intervals, Outcome, Status
 from tacit.problem import Booleans, Floats, Problem
 from tests.attack.contributors import Demand
@@ -247,3 +248,10 @@ def assert_told_apart(outcome: Outcome, problem: Problem) -> None:
         for side, end in ((-1, found.lower[cell]), (1, found.upper[cell])):
             deduced = extreme(problem, found.lower, found.upper, cell, side)
             assert deduced == end or abs(deduced - end) <= slack
+
+
+def model_of(problem: Problem) -> IntervalsModel:
+    """The intervals problem with the weights of the table."""
+    count = problem.cell_count
+    everything, nothing = np.ones(count, bool), np.zeros(count, bool)
+    return IntervalsModel(problem, np.repeat(problem.weight, 2), everything, nothing)

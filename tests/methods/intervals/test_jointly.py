@@ -12,8 +12,7 @@ from tacit.methods.intervals.linear_part import DeviationLp, LinearPart
 from tacit.methods.intervals.run import intervals
 from tacit.problem import Floats, Problem
 from tests.attack.tables import small_problem
-from tests.methods.intervals.tables import assert_sound, obvious_optimum
-from tests.methods.intervals.test_strips import model_of
+from tests.methods.intervals.tables import assert_sound, model_of, obvious_optimum
 
 SEEDS = range(6)
 

@@ -17,7 +17,13 @@ from tacit.methods.intervals.walks import Cuts, LinearWalk, StripWalks, Way
 from tacit.outcome import Intervals, Status
 from tacit.problem import Floats, Integers, Problem
 from tests.attack.tables import small_problem
-from tests.methods.intervals.tables import ALGORITHMS, assert_sound, minimise, obvious_optimum
+from tests.methods.intervals.tables import (
+    ALGORITHMS,
+    assert_sound,
+    minimise,
+    model_of,
+    obvious_optimum,
+)
 
 SEEDS = range(12)
 
@@ -27,13 +33,6 @@ def two_hierarchies(seed: int) -> Problem:
     problem = small_problem(seed, hierarchies=True)
     weight = np.random.default_rng(seed).integers(1, 20, problem.cell_count).astype(float)
     return problem.replace(must_publish=np.zeros(problem.cell_count, bool), weight=weight)
-
-
-def model_of(problem: Problem) -> IntervalsModel:
-    """The intervals problem with the weights of the table."""
-    count = problem.cell_count
-    everything, nothing = np.ones(count, bool), np.zeros(count, bool)
-    return IntervalsModel(problem, np.repeat(problem.weight, 2), everything, nothing)
 
 
 def random_way(model: IntervalsModel, rng: np.random.Generator) -> tuple[Floats, Floats]:

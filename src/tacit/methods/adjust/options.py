@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tacit.errors import InputError, about
-from tacit.methods.adjust.quality import read_quality
 from tacit.options import Options
 
 Algorithm = Literal["auto", "milp", "benders", "descent"]
@@ -71,6 +70,9 @@ class AdjustOptions(Options):
                 )
         if any(isinstance(cell, bool) or not isinstance(cell, int) for cell in self.keep):
             raise InputError("keep must be a list of cell numbers", key=("keep",))
+        # Whoever only wants to know what can be chosen need not wait for numpy.
+        from tacit.methods.adjust.quality import read_quality
+
         with about("quality"):
             object.__setattr__(self, "quality", read_quality(self.quality))
         if self.norm == "l2" and self.integer:

@@ -10,9 +10,7 @@ from __future__ import annotations
 from tacit.methods.intervals.cuts import Found, Master
 from tacit.methods.intervals.heuristics.surroundings import Surroundings, optima
 from tacit.methods.intervals.search import Search
-
-_STEP = 1e-5
-"""The share of the way inside: on targus 1e-2 and more take four times as many rounds."""
+from tacit.tolerances import STEP_INSIDE
 
 
 def run(search: Search) -> None:
@@ -36,5 +34,5 @@ def _strong(master: Master, surroundings: Surroundings) -> int:
     inside = surroundings.inside
     if inside is None:
         return 0
-    found = surroundings.separation.approach(master.x + _STEP * (inside - master.x))
+    found = surroundings.separation.approach(master.x + STEP_INSIDE * (inside - master.x))
     return master.add(found.rows, found.right)
