@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from unittest import mock
 
 import duckdb
 import pytest
@@ -79,3 +80,18 @@ def test_phases_are_told_in_order() -> None:
 
     tacit.tabulate({"r": ["x", "y"]}, {"r": None}, observer=Listener())
     assert phases == ["reading", "numbering codes and contributors", "adding up"]
+
+
+def test_ctrl_c_while_a_frame_is_looked_at_is_still_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB wraps what Python raises; other errors stay what they are."""
+    with WatchedConnection(Observer()) as duck:
+        for text, expected in (
+            ("Python exception occurred: KeyboardInterrupt", KeyboardInterrupt),
+            ("not a frame", duckdb.InvalidInputException),
+        ):
+            registering = mock.Mock()
+            registering.register.side_effect = duckdb.InvalidInputException(text)
+            with monkeypatch.context() as patched:
+                patched.setattr(duck, "_duck", registering)
+                with pytest.raises(expected):
+                    duck.register("codes", None)

@@ -69,7 +69,13 @@ class WatchedConnection:
 
     def register(self, name: str, frame: Any) -> None:
         """Let queries read a frame."""
-        self._duck.register(name, frame)
+        try:
+            self._duck.register(name, frame)
+        except duckdb.Error as error:
+            if KeyboardInterrupt.__name__ in str(error):
+                # DuckDB looks at the frame by calling Python, and wraps what that raises.
+                raise KeyboardInterrupt from None
+            raise
 
     def unregister(self, name: str) -> None:
         """Forget a frame."""
