@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from studies.combined_plots import QUANTITIES, draw_if_possible
+from studies.combined_plots import QUANTITIES, draw
 from studies.combined_tables import PLANS, table, with_sliding_levels
 from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared
-from studies.growth import read_rows
+from studies.pictures import draw_if_possible, read_rows
 from tacit.attack.audit import audit
 from tacit.errors import TacitError
 from tacit.methods.combined.run import combined
@@ -155,7 +155,7 @@ def main() -> None:
                     }
                 )
     write_tables(path, notes)
-    draw_if_possible(path)
+    draw_if_possible(draw, path)
 
 
 def write_tables(path: Path, notes: list[str]) -> None:

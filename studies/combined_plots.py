@@ -1,18 +1,15 @@
 """Pictures that compare three kinds of suppression, as in [KarlssonOlsson2015].
 
-`python studies/combined_plots.py studies/results/combined.csv` draws what was measured before; this
-needs matplotlib and nothing of tacit, so any interpreter that has it will do.
+`python -m studies.combined_plots studies/results/combined.csv` draws what was measured before.
 """
 
 from __future__ import annotations
 
-import csv
-import importlib
-import importlib.util
 import math
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+from studies.pictures import draw_named, pyplot, read_rows, save
 
 QUANTITIES: Mapping[str, tuple[str, str]] = {
     "suppressions": ("B.1", "number of suppressions"),
@@ -28,10 +25,8 @@ NORMALISED = ("suppressions", "width")
 
 def read(path: Path, quantity: str) -> dict[str, dict[str, float]]:
     """A quantity by model and table, as far as it is known."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     found: dict[str, dict[str, float]] = {}
-    for row in rows:
+    for row in read_rows(path):
         mine = found.setdefault(row["variant"], {})
         if row[quantity]:
             mine[row["instance"]] = float(row[quantity])
@@ -54,18 +49,9 @@ def normalised(figures: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str
     }
 
 
-def draw_if_possible(path: Path) -> None:
-    """Draw where matplotlib is at hand, and say so where it is not."""
-    if importlib.util.find_spec("matplotlib") is None:
-        print(f"{path.name}: not drawn, as matplotlib is not installed")
-    else:
-        draw(path)
-
-
 def draw(path: Path) -> Path:
     """Draw all quantities of a CSV file as SVG files, and time over cuts (Figure 5.6)."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(3, 2, figsize=(12, 12), layout="constrained")
+    figure, panels = pyplot().subplots(3, 2, figsize=(12, 12), layout="constrained")
     for axes, (quantity, (_, title)) in zip(panels.flat, QUANTITIES.items(), strict=False):
         figures = read(path, quantity)
         if quantity in NORMALISED:
@@ -90,17 +76,8 @@ def draw(path: Path) -> Path:
         )
     last.set(xscale="log", yscale="log", xlabel="cuts", title="processor time over cuts")
     panels.flat[0].legend(fontsize="small")
-    drawn = path.with_suffix(".svg")
-    figure.savefig(drawn, metadata={"Date": None})
-    pyplot.close(figure)
-    return drawn
-
-
-def main(paths: Sequence[str]) -> None:
-    """Draw what was measured before."""
-    for path in paths:
-        print(draw(Path(path)))
+    return save(figure, path)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    draw_named(draw)

@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 
-from studies.common import RESULTS, Entry, Results, add_jobs, jobs_note, warm_up
+from studies.common import Entry, Results, add_jobs, add_results, jobs_note, warm_up
+from studies.everyday_plots import draw
 from studies.office_tables import (
     french,
     generated,
@@ -25,6 +25,7 @@ from studies.office_tables import (
     industry_size,
     industry_size_region,
 )
+from studies.pictures import draw_if_possible
 from tacit.attack.audit import audit
 from tacit.methods.suppress.run import suppress
 from tacit.observer import Observer
@@ -114,22 +115,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--limit", type=float, help="seconds, instead of those of the study")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    add_results(parser)
     add_jobs(parser)
     chosen = parser.parse_args()
     notes = [*NOTES, jobs_note(chosen.jobs)]
     warm_up()
+    path, trace_path = (chosen.out / f"everyday{end}.csv" for end in ("", "_trace"))
+    key, again = ("table",), chosen.again
     with (
-        Results(chosen.out / "everyday.csv", COLUMNS, notes) as results,
-        Results(chosen.out / "everyday_trace.csv", TRACE, aloud=False) as trace,
+        Results(path, COLUMNS, notes, key=key, again=again) as results,
+        Results(trace_path, TRACE, notes, key=key, again=again, aloud=False) as trace,
     ):
         for name in chosen.tables:
+            if results.has(name):
+                continue
             problem = TABLES[name]().problem()
             limit = chosen.limit or LIMITS.get(name, 60.0)
             row, patterns = run(name, problem, limit, chosen.jobs)
             results.add(row)
             for cpu, weight in patterns.found:
                 trace.add({"table": name, "cpu": cpu, "weight": weight})
+    draw_if_possible(draw, path)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,14 @@
 """Everyday tables before and after, as a picture: first safe patterns, whole runs and gaps.
 
 `python -m studies.everyday_plots studies/results/everyday.csv` draws what was measured, beside
-`everyday_before.csv`; this needs matplotlib and nothing of tacit, so any interpreter that has it
-will do.
+`everyday_before.csv`.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from studies.growth import read_rows
+from studies.pictures import draw_named, pyplot, read_rows, save
 
 PANELS = {
     "first_cpu": "first safe pattern, processor seconds",
@@ -37,8 +33,7 @@ def pairs(path: Path, column: str) -> dict[str, tuple[float | None, float | None
 
 def draw(path: Path) -> Path:
     """Draw three panels as SVG next to the file."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, panels = pyplot.subplots(1, len(PANELS), figsize=(13, 4.5), layout="constrained")
+    figure, panels = pyplot().subplots(1, len(PANELS), figsize=(13, 4.5), layout="constrained")
     for axes, (column, label) in zip(panels, PANELS.items(), strict=True):
         found = pairs(path, column)
         for shift, which, text in ((0.2, 0, "before"), (-0.2, 1, "now")):
@@ -51,17 +46,8 @@ def draw(path: Path) -> Path:
         if axes is not panels[0]:
             axes.tick_params(labelleft=False)
     panels[0].legend(fontsize="small")
-    drawn = path.with_suffix(".svg")
-    figure.savefig(drawn, metadata={"Date": None})
-    pyplot.close(figure)
-    return drawn
-
-
-def main(paths: Sequence[str]) -> None:
-    """Draw what was measured before."""
-    for path in paths:
-        print(draw(Path(path)))
+    return save(figure, path)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    draw_named(draw)

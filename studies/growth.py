@@ -1,18 +1,15 @@
 """How time and memory grow with the number of cells: exponents and a plot.
 
-`python studies/growth.py FILE.csv` draws what was measured before; this needs matplotlib and
-nothing of tacit, so any interpreter that has it will do.
+`python -m studies.growth FILE.csv` draws what was measured before.
 """
 
 from __future__ import annotations
 
-import csv
-import importlib
-import importlib.util
 import math
-import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from studies.pictures import draw_named, pyplot, read_rows, save
 
 PANELS = {"cpu_seconds": "processor time, seconds", "peak_gb": "peak memory, GB"}
 FIRST_PANELS = {"first_safe_seconds": "first safe pattern, seconds", "peak_gb": "peak memory, GB"}
@@ -38,14 +35,6 @@ def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / spread
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
-    """The rows of a result file; none where it is not there."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
 def curves(path: Path, column: str) -> dict[str, list[tuple[float, float]]]:
     """Cells and amounts of every kind of table and algorithm; only runs that ended safe."""
     found: dict[str, list[tuple[float, float]]] = {}
@@ -56,19 +45,10 @@ def curves(path: Path, column: str) -> dict[str, list[tuple[float, float]]]:
     return {name: sorted(points) for name, points in found.items()}
 
 
-def draw_if_possible(path: Path) -> None:
-    """Draw where matplotlib is at hand, and say so where it is not."""
-    if importlib.util.find_spec("matplotlib") is None:
-        print(f"{path.name}: not drawn, as matplotlib is not installed")
-    else:
-        draw(path)
-
-
 def draw(path: Path) -> Path:
     """Draw the curves of a CSV file as SVG next to it."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
     labels = FIRST_PANELS if path.stem.endswith("_first") else PANELS
-    figure, panels = pyplot.subplots(1, len(labels), figsize=(11, 4.5), layout="constrained")
+    figure, panels = pyplot().subplots(1, len(labels), figsize=(11, 4.5), layout="constrained")
     for axes, (column, label) in zip(panels, labels.items(), strict=True):
         for name, points in curves(path, column).items():
             sizes, amounts = zip(*points, strict=True)
@@ -79,17 +59,8 @@ def draw(path: Path) -> Path:
         axes.set(xscale="log", yscale="log", xlabel="cells", ylabel=label)
         axes.grid(visible=True, which="both", alpha=0.2)
         axes.legend(fontsize="small")
-    drawn = path.with_suffix(".svg")
-    figure.savefig(drawn, metadata={"Date": None})
-    pyplot.close(figure)
-    return drawn
-
-
-def main(paths: Sequence[str]) -> None:
-    """Draw what was measured before."""
-    for path in paths:
-        print(draw(Path(path)))
+    return save(figure, path)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    draw_named(draw)

@@ -20,9 +20,10 @@ import numpy as np
 
 from studies.alone import MEASURED, SHARE, Measured, TableName, gap_percent, run_alone
 from studies.common import RESULTS, Entry, Results, add_jobs, count_exposed, jobs_note
-from studies.growth import draw_if_possible
+from studies.growth import draw
 from studies.peers.environment import peer_python, peer_versions
 from studies.peers.peer import run_peer
+from studies.pictures import draw_if_possible
 
 Series: TypeAlias = Sequence[tuple[str, str, float, tuple[int, ...]]]
 UP_TO_20_000 = (5_000, 10_000, 20_000)
@@ -111,7 +112,7 @@ def _grow(path: Path, series: Series, jobs: int, remarks: Sequence[str]) -> None
                 run = run_alone(table, algorithm, time_limit=limit, jobs=jobs)
                 row: dict[str, Entry] = {"kind": kind, "algorithm": algorithm}
                 results.add(row | {"time_limit": limit, "size": size} | entries(run))
-    draw_if_possible(path)
+    draw_if_possible(draw, path)
 
 
 def named(out: Path, jobs: int, *notes: str) -> None:

@@ -10,8 +10,6 @@ drawn where matplotlib is at hand (`one_sided.svg`).
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -26,7 +24,7 @@ from studies.common import (
     shared_instance,
     warm_up,
 )
-from studies.growth import read_rows
+from studies.pictures import draw_if_possible, pyplot, read_rows, save
 from tacit.outcome import TracePoint
 from tacit.problem import Problem
 
@@ -131,7 +129,7 @@ def main() -> None:
                             **_in_paper(problem, row),
                         }
                     )
-    draw_if_possible(trace_path)
+    draw_if_possible(draw, trace_path)
 
 
 def _in_paper(problem: Problem, row: Mapping[str, str] | None) -> dict[str, Entry]:
@@ -146,20 +144,11 @@ def _in_paper(problem: Problem, row: Mapping[str, str] | None) -> dict[str, Entr
     }
 
 
-def draw_if_possible(path: Path) -> None:
-    """Draw where matplotlib is at hand, and say so where it is not."""
-    if importlib.util.find_spec("matplotlib") is None:
-        print(f"{path.name}: not drawn, as matplotlib is not installed")
-    else:
-        draw(path)
-
-
 def draw(path: Path) -> Path:
     """Bounds over iterations, a panel per table, with the cuts of the report."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
     rows = [row for row in read_rows(path) if row["cuts"] == "paper"]
     names = list(dict.fromkeys(row["instance"] for row in rows))
-    figure, panels = pyplot.subplots(
+    figure, panels = pyplot().subplots(
         1, len(names), figsize=(5 * len(names), 4), layout="constrained", squeeze=False
     )
     for axes, name in zip(panels.flat, names, strict=True):
@@ -176,10 +165,7 @@ def draw(path: Path) -> Path:
         axes.set_title(name)
         axes.set_xlabel("iteration")
     panels.flat[0].legend(fontsize="small")
-    target = path.with_name("one_sided.svg")
-    figure.savefig(target, metadata={"Date": None})
-    pyplot.close(figure)
-    return target
+    return save(figure, path.with_name("one_sided.csv"))
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ from scipy import sparse
 from studies.combined import VARIANTS, Variant, run
 from studies.combined_tables import table, with_sliding_levels
 from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared, warm_up
-from studies.growth import read_rows
 from studies.peers import glpk_runner
 from studies.peers.environment import PeerError, glpk_python
+from studies.pictures import read_rows
 from tacit.methods.combined import cuts as combined_cuts
 from tacit.methods.engine.relaxation import Relaxation
 from tacit.methods.intervals import cuts as interval_cuts

@@ -1,19 +1,17 @@
 """Performance profiles (Dolan and Moré 2002), as in [BaenaCastroFrangioni2020, Figures 5 to 7].
 
 P_k(q) is the share of instances on which method k is at most q times as bad as the best method.
-`python studies/performance_profile.py FILE_profile.csv` draws a profile that was written before;
-this needs matplotlib and nothing of tacit, so any interpreter that has it will do.
+`python -m studies.performance_profile FILE_profile.csv` draws one that was written before.
 """
 
 from __future__ import annotations
 
 import csv
-import importlib
-import importlib.util
 import math
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+
+from studies.pictures import draw_if_possible, draw_named, pyplot, read_rows, save
 
 Quality = Mapping[str, Mapping[str, float | None]]
 """Quality by method and instance; less is better, None where a method did not get there."""
@@ -48,20 +46,16 @@ def write_profile(quality: Quality, path: Path, title: str) -> None:
         writer.writerow(["method", "q", "share"])
         for method, steps in profile(quality).items():
             writer.writerows([method, f"{q:.6g}", f"{share:.6g}"] for q, share in steps)
-    if importlib.util.find_spec("matplotlib") is None:
-        print(f"{path.name}: not drawn, as matplotlib is not installed")
-    else:
-        draw(path)
+    draw_if_possible(draw, path)
 
 
 def draw(path: Path) -> Path:
     """Draw a profile from its CSV file as SVG next to it."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    with path.open(newline="") as file:
+    with path.open() as file:
         title = file.readline().removeprefix("#").strip()
-        rows = list(csv.DictReader(file))
+    rows = read_rows(path)
     end = 1.05 * max(float(row["q"]) for row in rows) + 0.05
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, axes = pyplot().subplots(figsize=(7, 4.5))
     for method in dict.fromkeys(row["method"] for row in rows):
         q = [float(row["q"]) for row in rows if row["method"] == method]
         share = [float(row["share"]) for row in rows if row["method"] == method]
@@ -70,16 +64,7 @@ def draw(path: Path) -> Path:
         axes.set_xscale("log")
     axes.set(xlim=(1, end), ylim=(0, 1.02), xlabel="q", ylabel="P(q)", title=title)
     axes.legend(fontsize="small")
-    drawn = path.with_suffix(".svg")
-    figure.savefig(drawn, metadata={"Date": None})
-    pyplot.close(figure)
-    return drawn
-
-
-def main(paths: Sequence[str]) -> None:
-    """Draw profiles that were written before."""
-    for path in paths:
-        print(draw(Path(path)))
+    return save(figure, path)
 
 
 def _known(value: float | None) -> float:
@@ -94,4 +79,4 @@ def _ratio(value: float, best: float) -> float:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    draw_named(draw)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from studies.common import Run
-from studies.growth import read_rows
 from studies.intervals_common import counting, run
+from studies.pictures import read_rows
 from studies.table3 import (
     BEST,
     COMBINATIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from studies.common import Results, mean_of
-from studies.growth import read_rows
+from studies.pictures import read_rows
 
 COLUMNS = ("instance", "limit", "gap")
 

@@ -308,7 +308,7 @@ def tables_hold(
     wrong = spoilt[row] | (endless & ~(reached > 0))
     goal = np.where(endless, reached, amount)
     barred, beyond = _beyond_capacities(x, row, capacities, endless)
-    missed = np.maximum(goal - reached, 0.0) + beyond + residuals(problem, x)[row]
+    missed = np.maximum(goal - reached, 0.0) + beyond + Residuals(problem).of(x)[row]
     with np.errstate(invalid="ignore"):
         holds: Booleans = np.asarray(missed <= tolerance * goal)
     # That a cell moves by nothing needs no table.
@@ -358,11 +358,6 @@ def _too_far(
     over = np.maximum(size - capacity, 0.0)
     excess = np.bincount(row, np.where(np.isfinite(over), over, 0.0), minlength=count)
     return barred, excess.astype(np.float64)
-
-
-def residuals(problem: Problem, x: sparse.csr_array[Any, Any]) -> Floats:
-    """What each row misses the relations by in all, in units of cells."""
-    return Residuals(problem).of(x)
 
 
 class Residuals:

@@ -74,3 +74,16 @@ def test_a_stretched_deviation_serves_others() -> None:
     assert met[: len(problem.sensitive)][problem.sensitive == request.cells[0]].all()
     assert state.witnesses.show(both, everything)[met].all()
     assert not state.witnesses.spread(both, np.zeros(len(both), bool), cells, x).any()
+
+
+def test_a_deviation_that_breaks_a_relation_serves_nobody() -> None:
+    """However far it could be stretched: it is checked before anything is remembered of it."""
+    search, _ = started(cube(3))
+    (state,) = search.states
+    cell = int(search.problem.sensitive[0])
+    both = Requests.both_sides(np.array([cell]), 1e-3, 1e-3)
+    before = state.witnesses.show(both, np.ones(search.problem.cell_count, bool))
+    met = state.witnesses.spread(both, np.ones(2, bool), np.array([cell]), np.array([1e-6]))
+    assert not met.any()
+    after = state.witnesses.show(both, np.ones(search.problem.cell_count, bool))
+    assert after.tolist() == before.tolist()

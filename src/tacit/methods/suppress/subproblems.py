@@ -308,16 +308,14 @@ class DualForm:
 
     def _pq_weights(self) -> Floats:
         """The weights of p and q in (21); that of m is 1."""
+        if self._weights == "unit":
+            return np.ones(2 * len(self._cells))
+        given = np.tile(self._cost[self._cells], 2)
         if self._weights == "capacity":
-            capacity = np.concatenate([self._up[self._cells], self._down[self._cells]])
-            usual = np.median(capacity[capacity > 0]) if (capacity > 0).any() else 1.0
-            # A weight of 0 would leave the program without bound.
-            return np.asarray(np.clip(capacity / usual, _LEAST_WEIGHT, 1 / _LEAST_WEIGHT))
-        if self._weights == "cost":
-            cost = np.tile(self._cost[self._cells], 2)
-            usual = np.median(cost[cost > 0]) if (cost > 0).any() else 1.0
-            return np.asarray(np.clip(cost / usual, _LEAST_WEIGHT, 1 / _LEAST_WEIGHT))
-        return np.ones(2 * len(self._cells))
+            given = np.concatenate([self._up[self._cells], self._down[self._cells]])
+        usual = np.median(given[given > 0]) if (given > 0).any() else 1.0
+        # A weight of 0 would leave the program without bound.
+        return np.asarray(np.clip(given / usual, _LEAST_WEIGHT, 1 / _LEAST_WEIGHT))
 
     def multipliers(self, hidden: Booleans, cell: int, side: int, level: float) -> Floats | None:
         """Row multipliers that show a cell exposed; None where the solver finds none."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tacit.attack.audit import audit
-from tacit.methods.suppress.algorithms.auto import Beside, Rounds
+from tacit.methods.suppress.algorithms.auto import Beside, Parts, Rounds
 from tacit.methods.suppress.cuts import Master
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
@@ -22,7 +22,8 @@ def test_rounds_end_at_the_optimum(seed: int) -> None:
     search, constructor = started(problem)
     master = Master(search)
     neighbourhoods = Neighbourhoods(search, constructor)
-    rounds = Rounds(search, master, constructor, neighbourhoods, Beside(search, master))
+    beside = Beside(search, master)
+    rounds = Rounds(Parts(search, master, constructor, neighbourhoods, beside))
     assert rounds.run()
     best = suppress(problem, algorithm="monolithic", time_limit=60)
     assert search.objective == best.report.objective
@@ -111,7 +112,8 @@ def test_a_cut_that_is_known_by_now_is_an_objection() -> None:
     search, constructor = started(problem)
     master = Master(search)
     neighbourhoods = Neighbourhoods(search, constructor)
-    rounds = Rounds(search, master, constructor, neighbourhoods, Beside(search, master))
+    beside = Beside(search, master)
+    rounds = Rounds(Parts(search, master, constructor, neighbourhoods, beside))
     assert rounds.run()
     nothing = np.zeros(len(master.cells))
     assert (master.missed(nothing) > 0).any()

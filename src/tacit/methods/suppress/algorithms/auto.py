@@ -8,6 +8,7 @@ branch, first in small trees.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,13 +113,14 @@ def run(search: Search) -> None:
     with Beside(search, master) as beside:
         neighbourhoods = Neighbourhoods(search, constructor)
         neighbourhoods.improve(master.full(master.y), tries=tries, seconds=share * limit)
-        rounds = Rounds(search, master, constructor, neighbourhoods, beside)
+        parts = Parts(search, master, constructor, neighbourhoods, beside)
+        rounds = Rounds(parts)
         if search.should_stop() or rounds.run():
             return
         search.observer.on_phase("branching")
         if (~master.fixed_out).sum() >= _WORTH_A_CORE:
             beside.begin()
-        branching = Branching(search, master, constructor, neighbourhoods, beside)
+        branching = Branching(parts)
         if search.structure.strips_cover:
             branching.in_networks(rounds)
         else:
@@ -236,26 +238,30 @@ class Beside:
             self._tree.stop()
 
 
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What rounds and branching work with."""
+
+    search: Search
+    master: Master
+    constructor: Constructor
+    neighbourhoods: Neighbourhoods
+    beside: Beside
+
+
 class Branching:
     """A tree over all columns, here or beside, in turn with whatever makes patterns lighter."""
 
-    def __init__(
-        self,
-        search: Search,
-        master: Master,
-        constructor: Constructor,
-        neighbourhoods: Neighbourhoods,
-        beside: Beside,
-    ):
+    def __init__(self, parts: Parts):
         # SCIP takes a moment to load, and most tables are done before.
         from tacit.methods.suppress.regions import Regions
 
-        self._search = search
-        self._master = master
-        self._constructor = constructor
-        self._neighbourhoods = neighbourhoods
-        self._beside = beside
-        self._regions = Regions(search, master, constructor)
+        self._search = parts.search
+        self._master = parts.master
+        self._constructor = parts.constructor
+        self._neighbourhoods = parts.neighbourhoods
+        self._beside = parts.beside
+        self._regions = Regions(parts.search, parts.master, parts.constructor)
 
     def in_networks(self, rounds: Rounds) -> None:
         """Trees, regions and rounds in turn, where cuts are found by flows.
@@ -336,19 +342,13 @@ class Rounds:
         are_hard: Whether the last one was not solved to the end.
     """
 
-    def __init__(
-        self,
-        search: Search,
-        master: Master,
-        constructor: Constructor,
-        neighbourhoods: Neighbourhoods,
-        beside: Beside,
-    ):
+    def __init__(self, parts: Parts):
+        search, master = parts.search, parts.master
         self._search = search
-        self._beside = beside
+        self._beside = parts.beside
         self._master = master
-        self._neighbourhoods = neighbourhoods
-        self._repair = Repair(search, constructor)
+        self._neighbourhoods = parts.neighbourhoods
+        self._repair = Repair(search, parts.constructor)
         self._integer_master = IntegerMaster(
             master, np.ones(master.size, bool), search.base, search.options.seed
         )
