@@ -28,8 +28,9 @@ from studies.common import (
 )
 from studies.table3 import CLOSE, GAP
 from tacit.attack.cuts import Cuts
-from tacit.methods.suppress.algorithms.benders import Answer, Region, TrustRegionMaster
+from tacit.methods.suppress.algorithms.benders import Answer, TrustRegionMaster
 from tacit.methods.suppress.subproblems import Subproblems
+from tacit.methods.suppress.trust_regions import Region
 from tacit.problem import Booleans
 
 INSTANCES = ("50-70-10", "40-50-15", "70-80-10", "70-80-15")

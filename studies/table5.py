@@ -50,7 +50,7 @@ def main() -> None:
     warm_up()
     path = asked.out / "table5.csv"
     with Results(path, COLUMNS, notes, key=("instance", "method"), again=asked.again) as results:
-        for name, method in product(asked.instances, METHODS):
+        for method, name in product(METHODS, asked.instances):
             if results.has(name, method):
                 continue
             problem = generated_instance(name, asked.seed)

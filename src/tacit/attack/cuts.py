@@ -14,13 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
 
 from tacit.attack.engines import SolverFactory
 from tacit.attack.knowledge import Attacker, Knowledge
+from tacit.attack.known_flows import KnownFlows, Room
 from tacit.attack.network_parts import NetworkPart
 from tacit.attack.reach import Requests, SparseRows, snapped, within
 from tacit.attack.shrink import Structure
@@ -123,6 +126,8 @@ class Separator:
         movable |= reopened
         self._linear = _LinearSeparator(self.structure, movable, solver)
         self._turn = 0
+        # Networks come and go, and what is known of them with them.
+        self._known: WeakKeyDictionary[NetworkPart, KnownFlows] = WeakKeyDictionary()
         self._in_parts = int((movable & ~self.structure.in_network).sum()) > _SMALL
 
     def requests(self) -> Requests:
@@ -301,9 +306,7 @@ class Separator:
         """As `_multipliers`, for cells in networks only."""
         inside = np.flatnonzero(self.structure.in_network[requests.cells])
         if len(inside):
-            network = self.structure.network
-            assert network is not None
-            whole = NetworkPart(network, np.flatnonzero(self.structure.in_network))
+            whole = self._whole
             size = _FLOWS_AT_ONCE
             if self._threads is not None:
                 size = min(size, max(_FLOWS_WORTH_IT, -(-len(inside) // self._threads.count)))
@@ -312,6 +315,13 @@ class Separator:
                 lambda piece: list(self._in_part(requests, piece, caps, share, whole)), pieces
             ):
                 yield from found
+
+    @cached_property
+    def _whole(self) -> NetworkPart:
+        """All networks of the table together."""
+        network = self.structure.network
+        assert network is not None
+        return NetworkPart(network, np.flatnonzero(self.structure.in_network))
 
     def _one_by_one(self, task: Callable[[Item], Found], items: Sequence[Item]) -> Iterator[Found]:
         """What a task gives for each item, in order; threads share the work where there are any."""
@@ -365,8 +375,15 @@ class Separator:
         from tacit.attack.flow import maximum_flows
 
         network, cells = inside.network, inside.cells
-        arc = np.searchsorted(cells, requests.cells)
-        limits = requests.limits
+        targets = requests.targets * (1 - VIOLATION)
+        known = self._known.setdefault(inside, KnownFlows())
+        room = Room(self.up, self.down, share, share > _FULLY)
+        is_open = np.flatnonzero(~known.meet(requests, targets, caps, room))
+        if not len(is_open):
+            return
+        asked, targets, caps = requests.take(is_open), targets[is_open], caps[is_open]
+        arc = np.searchsorted(cells, asked.cells)
+        limits = asked.limits
         # Arcs that carry nothing slow the search for paths down; the asked arcs must be there.
         carrying = share[cells] > 0
         carrying[arc] = True
@@ -378,10 +395,9 @@ class Separator:
             number = np.full(len(self.up), -1, np.int64)
             number[inner] = np.arange(len(inner))
             limits = limits.numbered_by(number)
-        targets = requests.targets * (1 - VIOLATION)
-        for start in range(0, len(requests), _FLOWS_AT_ONCE):
+        for start in range(0, len(asked), _FLOWS_AT_ONCE):
             some = slice(start, start + _FLOWS_AT_ONCE)
-            amount, _, _, _, cut = maximum_flows(
+            amount, pointer, moved, moves, cut = maximum_flows(
                 part.first,
                 part.link,
                 part.tail,
@@ -389,19 +405,22 @@ class Separator:
                 self.up[inner],
                 self.down[inner],
                 place[some],
-                requests.sides[some],
+                asked.sides[some],
                 targets[some],
                 caps[some],
                 share[inner],
-                share[inner] > _FULLY,
+                room.is_full[inner],
                 None if limits is None else limits.take(some),
             )
-            for position in np.flatnonzero(amount < targets[some]).tolist():
+            is_met = amount >= targets[some]
+            known.keep(asked.take(some), is_met, amount, pointer, inner[moved], moves)
+            for position in np.flatnonzero(~is_met).tolist():
                 source_side = cut[position].astype(np.int8)
                 d = source_side[network.tail] - source_side[network.head]
                 d[arc[start + position]] = 0
                 crossing = np.flatnonzero(d)
-                yield start + position, cells[crossing], d[crossing].astype(np.float64)
+                number_asked = int(is_open[start + position])
+                yield number_asked, cells[crossing], d[crossing].astype(np.float64)
 
 
 class _LinearSeparator:
@@ -490,7 +509,8 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     over cells outside F of min(charge, r) y is at least r (knapsack cover). Sensitive cells are
     always suppressed and belong to F; of the other cells those with the largest y are added as
     long as that makes the cut more violated. Where several cells are needed in any case, the
-    number of cells is bounded, too.
+    number of cells is bounded, too. The cut with nothing but the sensitive cells in F comes along:
+    master problems in integers need it as soon as they publish a cell of F.
 
     Args:
         cells: Numbers of the cells with a coefficient.
@@ -510,6 +530,7 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
     order = np.flatnonzero(~always)
     order = order[np.lexsort((cells[order], -y[order]))]
     cells, charge, y = cells[order], charge[order], y[order]
+    plain = (cells, _rounded_off(np.minimum(charge / rest, 1.0)))
     count, rest = knapsack_cover(charge, y, rest)
     cells, y = cells[count:], y[count:]
     row = _rounded_off(np.minimum(charge[count:] / rest, 1.0))
@@ -519,6 +540,9 @@ def strengthened(cells: Integers, charge: Floats, y: Floats, always: Booleans) -
         counted = np.full(len(cells), 1.0 / needed)
         if float(counted @ y) < min(float(row @ y), 1.0 - VIOLATION):
             rows.append((cells, counted))
+    if count > 0:
+        # Where some of the cells counted in full are published, the others say little.
+        rows.append(plain)
     return rows
 
 

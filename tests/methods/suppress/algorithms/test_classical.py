@@ -18,13 +18,13 @@ from tacit.errors import InputError
 from tacit.generators import generate_1h2d
 from tacit.io.jj import read_jj
 from tacit.methods.suppress.algorithms import monolithic, stabilized
-from tacit.methods.suppress.algorithms.benders import Answer, Region, TrustRegionMaster
-from tacit.methods.suppress.algorithms.stabilized import TrustRegions
+from tacit.methods.suppress.algorithms.benders import Answer, TrustRegionMaster
 from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
 from tacit.methods.suppress.subproblems import Subproblems
+from tacit.methods.suppress.trust_regions import Region, TrustRegions
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
 from tacit.problem import Booleans, Problem
@@ -277,9 +277,9 @@ def test_radius_goes_back_after_progress_if_asked() -> None:
     """With `reset_radius` the first radius comes again after a larger one."""
     problem = generate_1h2d("10-10-10", 3, weight="value")
     for resets in (False, True):
-        search = Search(problem, SuppressOptions(reset_radius=resets))
+        search = Search(problem, SuppressOptions())
         search.best = search.sensitive | search.secondary
-        regions = TrustRegions(search)
+        regions = TrustRegions(search, (0.01, 0.02, 0.5), goes_back=resets)
         first = regions.region()
         regions.grow()
         second = regions.region()

@@ -8,6 +8,7 @@ branch, first in small trees.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from tacit.methods.suppress.heuristics.joint import serves as serves_jointly
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
+from tacit.methods.suppress.trust_regions import Region, TrustRegions
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.mip import MipSolution
 from tacit.tolerances import VIOLATED
@@ -49,12 +51,21 @@ _SMALL_TREE = 0.6
 """A tree is small if it has fewer columns than this share of those that are not fixed."""
 _CEILINGS = (1.0, 0.3)
 """How capacities are cut off while cuts are sought; each finds others."""
-_MOST_ROWS = 3000
-"""Up to so many cuts are all given to the first master problem, otherwise those at work."""
+_MOST_ENTRIES = 30_000
+"""Up to so many coefficients all cuts are given to the first master problem, otherwise those at
+work."""
 _TRIES_EACH_ROUND = 1
 """Changes of the best pattern that are tried after each round."""
 _ROUGHLY = 0.1
 """The share of the open gap to which a master problem is solved."""
+_RADII = (0.01, 0.02, 0.05)
+"""How far from the best pattern lighter ones are sought, as shares of the sensitive cells."""
+_ENOUGH = 0.1
+"""There a pattern is enough that closes this share of the gap."""
+_MUCH = 0.2
+"""There columns are left out that alone take up more than this share of the gap."""
+_MOMENT = 1e-3
+"""No turn counts as shorter, in seconds."""
 _SEPARATIONS = 3
 """So many times cuts are sought before the first pattern of a table that is no network."""
 _LIKED = 0.01
@@ -102,6 +113,8 @@ def run(search: Search) -> None:
     root = Root(search, master, builder, pattern_seconds=pattern_seconds)
     limit = search.options.time_limit
     share = turns.SUPPRESS_ROOT if known is None else turns.SUPPRESS_ROOT_AGAIN
+    # Whatever the sensitive cells alone leave exposed: most of these cuts are needed anyway.
+    root.cut_off(np.zeros(len(master.cells)), thorough=False)
     root.run(seconds=share * limit)
     search.observer.on_phase("improvement")
     if is_large(search):
@@ -262,31 +275,48 @@ class Branching:
         self._neighbourhoods = parts.neighbourhoods
         self._beside = parts.beside
         self._regions = Regions(parts.search, parts.master, parts.constructor)
+        self._tree_turn = turns.SUPPRESS_TURN * parts.search.options.time_limit
 
     def in_networks(self, rounds: Rounds) -> None:
-        """Trees, regions and rounds in turn, where cuts are found by flows.
+        """Master problems near the best pattern, regions of it, and trees take turns.
 
-        The tree grows beside, if there is a second core. On one core its turns become longer, and
-        once master problems are too hard it has the rest of the time.
+        Whatever closed more of the gap in a second of its last turn is next. The tree grows
+        beside, if there is a second core. On one core its turns become longer, as it always begins
+        anew.
         """
         search = self._search
-        limit = search.options.time_limit
-        turn = turns.SUPPRESS_SMALL_TREE * limit
         while not search.should_stop():
-            if not self._beside.is_growing and not rounds.are_hard:
-                self._tree(seconds=turn)
-                turn *= 2
-            found = self._regions.improve(seconds=turns.SUPPRESS_REGIONS * limit)
+            found = self._close(rounds)
             if search.should_stop():
                 return
             if not rounds.are_hard:
                 if rounds.run():
                     return
-            elif not self._beside.is_growing:
-                self._tree()
-                return
             elif not found:
                 self._change(_MASTER_SECONDS)
+
+    def _close(self, rounds: Rounds) -> bool:
+        """Go on with what closes the gap fastest until nothing does; False if nothing did."""
+        search = self._search
+        seconds = turns.SUPPRESS_TURN * search.options.time_limit
+        ways: dict[str, Callable[..., object]] = {
+            "near": rounds.look_near,
+            "regions": self._regions.improve,
+        }
+        if not self._beside.is_growing:
+            ways["tree"] = self._tree
+        closed = dict.fromkeys(ways, np.inf)
+        found = False
+        while any(closed.values()) and not search.should_stop():
+            way = max(closed, key=closed.__getitem__)
+            before, began = search.objective - search.bound, search.seconds
+            ways[way](seconds=self._tree_turn if way == "tree" else seconds)
+            less = before - (search.objective - search.bound) if np.isfinite(before) else 0.0
+            closed[way] = less / max(search.seconds - began, _MOMENT)
+            if way == "tree":
+                self._tree_turn *= 2
+            found |= less > 0
+        return found
 
     def elsewhere(self, root: Root) -> None:
         """Small trees, over the columns that the relaxation likes, and regions come first."""
@@ -355,8 +385,9 @@ class Rounds:
         limit = search.options.time_limit
         self._seconds = max(_MASTER_SECONDS, turns.SUPPRESS_INTEGER_MASTER * limit)
         self.are_hard = False
+        self._regions = TrustRegions(search, _RADII, goes_back=True)
         self._places = np.arange(len(master.pool))
-        if len(self._places) > _MOST_ROWS:
+        if master.pool.matrix.nnz > _MOST_ENTRIES:
             self._places = master.active
 
     def run(self) -> bool:
@@ -391,6 +422,38 @@ class Rounds:
             self._neighbourhoods.improve(master.full(master.y), tries=_TRIES_EACH_ROUND)
         return True
 
+    def look_near(self, *, seconds: float) -> bool:
+        """Solve master problems close to the best pattern, for some time or as long as it helps.
+
+        Returns:
+            Whether the best pattern has become lighter.
+        """
+        search = self._search
+        before, end = search.objective, search.seconds + seconds
+        while search.seconds < end and self._look_near():
+            pass
+        return search.objective < before
+
+    def _look_near(self) -> bool:
+        search = self._search
+        region = self._regions.region()
+        if search.best is None or region is None or search.should_stop() or not self._tighten():
+            return False
+        search.iterations += 1
+        before = search.objective
+        target = before - _ENOUGH * (before - search.bound)
+        seconds = turns.SUPPRESS_TRUST_REGION * search.options.time_limit
+        met: list[Floats] = []
+        self._solve(
+            min(seconds, search.seconds_left), 0.5 * search.options.gap, met, region, target
+        )
+        self._object(met)
+        if search.objective < before:
+            return True
+        if not met:
+            self._regions.grow()
+        return False
+
     def _is_stalled(self, gaps: list[float], solved: bool) -> bool:
         """Whether a tree would do better, from the gaps so far.
 
@@ -418,7 +481,14 @@ class Rounds:
                 return True
         return False
 
-    def _solve(self, seconds: float, gap: float, met: list[Floats]) -> MipSolution:
+    def _solve(
+        self,
+        seconds: float,
+        gap: float,
+        met: list[Floats],
+        region: Region | None = None,
+        target: float = -np.inf,
+    ) -> MipSolution:
         """The master problem over the cuts at work; patterns on the way are collected."""
         search, master = self._search, self._master
         # A row that was needed once is needed again as soon as it is gone.
@@ -436,13 +506,20 @@ class Rounds:
                 self._beside.begin()
             if so_far.x is not None:
                 collect(so_far.x)
-            search.raise_bound(min(so_far.bound, search.cutoff), "solver")
+            if region is None:
+                search.raise_bound(min(so_far.bound, search.cutoff), "solver")
             search.hear()
             return search.should_stop()
 
+        row, most = (None, None) if region is None else region.row(master.cells)
         found = self._integer_master.solve(
             seconds=seconds,
             gap=gap,
+            target=target,
+            rows=row,
+            most=None if region is None else self._promising(),
+            lower=None if most is None else np.array([-np.inf]),
+            upper=None if most is None else np.array([most]),
             cuts=self._places,
             start=None if search.best is None else search.best[master.cells].astype(np.float64),
             watch=watch,
@@ -450,6 +527,13 @@ class Rounds:
         if found.x is not None:
             collect(found.x)
         return found
+
+    def _promising(self) -> Floats:
+        """Upper bounds that leave columns out which take up much of the gap."""
+        search, master = self._search, self._master
+        much = _MUCH * (search.objective - master.objective)
+        kept = (master.reduced <= much) | (master.y > 0) | _best_columns(search, master)
+        return np.where(kept, master.upper, np.minimum(master.upper, 0.0))
 
     def _object(self, met: list[Floats]) -> int:
         """Cut patterns off that are not safe; returns 0 if there were none."""

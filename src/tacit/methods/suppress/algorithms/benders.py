@@ -19,6 +19,7 @@ from tacit.methods.suppress.heuristics.first_pattern import first_pattern
 from tacit.methods.suppress.heuristics.repair import Repair
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
+from tacit.methods.suppress.trust_regions import Region
 from tacit.outcome import StopReason
 from tacit.problem import Booleans, Floats, Integers
 from tacit.solver.mip import MipSolution
@@ -96,14 +97,6 @@ class Decomposition:
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """Patterns that differ from a centre in a limited number of cells."""
-
-    centre: Booleans
-    radius: int
-
-
-@dataclass(frozen=True, eq=False)
 class Answer:
     """What the master problem has to say.
 
@@ -168,9 +161,9 @@ class TrustRegionMaster:
         rows, lower = self._left_out, self._least
         upper = np.full(len(lower), np.inf)
         if region is not None:
-            row, constant = self._distance(region.centre)
+            row, most_of_row = region.row(relaxation.cells)
             rows = sparse.csr_array(sparse.vstack([rows, row]))
-            lower, upper = np.append(lower, -np.inf), np.append(upper, region.radius - constant)
+            lower, upper = np.append(lower, -np.inf), np.append(upper, most_of_row)
         start, most, least = None, relaxation.upper, relaxation.lower
         if search.best is not None:
             # Columns may be fixed against the best pattern, but a solver does better with one.
@@ -215,17 +208,12 @@ class TrustRegionMaster:
     def leave_out(self, region: Region, bound: float) -> None:
         """Never look at a region again, as nothing in it weighs less than the bound."""
         self.explored = min(self.explored, bound)
-        row, constant = self._distance(region.centre)
+        row, most = region.row(self.relaxation.cells)
         self._left_out = sparse.csr_array(sparse.vstack([self._left_out, row]))
-        self._least = np.append(self._least, region.radius + 1 - constant)
+        self._least = np.append(self._least, most + 1)
 
     def _watch(self, so_far: MipSolution, region: Region | None) -> bool:
         if region is None:
             bound = min(so_far.bound, self.explored, self.relaxation.ceiling)
             self._search.raise_bound(bound, "solver")
         return self._search.should_stop()
-
-    def _distance(self, centre: Booleans) -> tuple[Rows, float]:
-        """Hamming distance from a pattern as a row and a constant ((5) of the same paper)."""
-        inside = centre[self.relaxation.cells]
-        return sparse.csr_array(np.where(inside, -1.0, 1.0)[None, :]), float(inside.sum())

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.methods.engine import turns
-from tacit.methods.suppress.algorithms.benders import Answer, Decomposition, Region
+from tacit.methods.suppress.algorithms.benders import Answer, Decomposition
 from tacit.methods.suppress.cuts import Root, is_too_large
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.subproblems import Subproblems
+from tacit.methods.suppress.trust_regions import Region, TrustRegions
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import VIOLATED
 
@@ -40,7 +41,8 @@ class Stabilized:
     def __init__(self, search: Search, loop: Decomposition):
         self._search = search
         self._loop = loop
-        self._regions = TrustRegions(search)
+        options = search.options
+        self._regions = TrustRegions(search, options.radius, goes_back=options.reset_radius)
         self._relaxed: Root | None = None
         if not is_too_large(search):
             self._relaxed = RelaxedMaster(search, loop)
@@ -53,6 +55,8 @@ class Stabilized:
         """Go on until a pattern is proven to be the best, or time is up."""
         search, master = self._search, self._loop.master
         search.observer.on_phase("relaxation")
+        # The first iteration of classic Benders: most of its cuts stay at work to the end.
+        self._loop.cut_off(search.sensitive)
         if not self._relax(turns.SUPPRESS_ROOT * search.options.time_limit):
             return
         search.observer.on_phase("master problems")
@@ -162,43 +166,3 @@ class RelaxedMaster(Root):
         master = self._master
         found = self._subproblems.cuts_at(master.full(y))
         return sum(master.add_cuts(cuts) for cuts in found)
-
-
-class TrustRegions:
-    """Where the master problem looks: close to the best pattern, then further away.
-
-    Radii are shares of the number of sensitive cells [BaenaCastroFrangioni2020, section 5]. They
-    grow as long as there is no progress; after the last one the whole table is looked at.
-    """
-
-    def __init__(self, search: Search):
-        self._search = search
-        self._centre = search.best
-        self._at = 0
-        self._radii: list[int] = []
-        last, most = 0, int(search.secondary.sum())
-        for share in search.options.radius:
-            radius = max(last + 1, round(share * len(search.problem.sensitive)))
-            if radius >= most:
-                break
-            self._radii.append(radius)
-            last = radius
-
-    def region(self) -> Region | None:
-        """The region at present; None for the whole table.
-
-        Its centre is the best pattern. Where that has changed there was progress.
-        """
-        best = self._search.best
-        if best is not None and best is not self._centre:
-            self._centre = best
-            if self._search.options.reset_radius:
-                self._at = 0
-        if self._at >= len(self._radii):
-            return None
-        centre = self._search.sensitive if self._centre is None else self._centre
-        return Region(centre, self._radii[self._at])
-
-    def grow(self) -> None:
-        """Look further away."""
-        self._at += 1
