@@ -74,3 +74,13 @@ def test_strengthened_cuts_keep_every_vector_that_meets_the_original(data: st.Da
         if charge @ whole >= 1:
             for cells, coefficients in rows:
                 assert coefficients @ whole[cells] >= 1 - 1e-6
+
+
+def test_the_cut_that_counts_only_sensitive_cells_in_full_comes_along() -> None:
+    """A cover says little once one of its cells is published; the plain cut still does."""
+    charge, y = np.array([0.5, 0.5, 0.25, 0.25]), np.array([1.0, 0.0, 0.0, 0.0])
+    rows = strengthened(np.arange(4), charge, y, np.array([True, False, False, False]))
+    assert [(cells.tolist(), row.tolist()) for cells, row in rows] == [([1, 2, 3], [1.0, 0.5, 0.5])]
+    rows = strengthened(np.arange(4), charge, y, np.zeros(4, bool))
+    found = [dict(zip(cells.tolist(), row.tolist(), strict=True)) for cells, row in rows]
+    assert found == [{1: 1.0, 2: 0.5, 3: 0.5}, {0: 0.5, 1: 0.5, 2: 0.25, 3: 0.25}]

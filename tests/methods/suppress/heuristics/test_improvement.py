@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 from tacit.attack.audit import audit
+from tacit.generators import generate_1h2d
+from tacit.methods.suppress.algorithms import auto
 from tacit.methods.suppress.algorithms.auto import Beside, Parts, Rounds
-from tacit.methods.suppress.cuts import Master
+from tacit.methods.suppress.cuts import Master, Root
 from tacit.methods.suppress.heuristics.cleanup import clean_up
 from tacit.methods.suppress.heuristics.neighbourhoods import Neighbourhoods
 from tacit.methods.suppress.regions import Regions
 from tacit.methods.suppress.run import suppress
+from tacit.methods.suppress.trust_regions import Region
 from tests.methods.suppress.larger_tables import cube, started
 
 
@@ -120,3 +125,36 @@ def test_a_cut_that_is_known_by_now_is_an_objection() -> None:
     master.recall(nothing)
     # All cuts that it violates are at work already: none is added, but nobody may call it the end.
     assert rounds._object([nothing]) > 0
+
+
+def test_master_problems_near_the_best_pattern_make_it_lighter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is found near it is safe, lighter, and says nothing about a bound."""
+    # A small table has few sensitive cells: the usual radii are one or two cells.
+    monkeypatch.setattr(auto, "_RADII", (0.5,))
+    problem = generate_1h2d("10-10-10", 1, weight="value")
+    search, constructor = started(problem)
+    master = Master(search)
+    neighbourhoods = Neighbourhoods(search, constructor)
+    parts = Parts(search, master, constructor, neighbourhoods, Beside(search, master))
+    rounds = Rounds(parts)
+    before = search.objective
+    assert Root(search, master, None).run(seconds=30)
+    bound = search.bound
+    while not rounds.look_near(seconds=5):
+        assert not search.should_stop()
+    assert search.objective < before
+    assert search.bound <= max(bound, master.objective)
+    assert search.best is not None
+    assert audit(problem, search.best, cells="sensitive", exact=False).safe
+
+
+def test_a_region_holds_the_patterns_that_differ_in_few_cells() -> None:
+    """Its row is met by those within the radius and by no others."""
+    centre = np.array([True, False, True, False, True])
+    cells = np.array([0, 1, 2, 3])
+    row, most = Region(centre, 2).row(cells)
+    for pattern in itertools.product((0.0, 1.0), repeat=4):
+        distance = int((np.array(pattern) != centre[cells]).sum())
+        assert ((row @ np.array(pattern))[0] <= most) == (distance <= 2)
