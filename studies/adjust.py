@@ -19,9 +19,9 @@ objective at all. `bound_source` tells bounds that were recomputed from those of
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from studies.common import (
     published_by_instance,
     shared_instance,
 )
+from studies.workers import add_at_once, at_once_note, measured
 from tacit.generators import SensitiveShare, generate_2d, generate_table
 from tacit.hierarchy import Hierarchy
 from tacit.methods.adjust.run import adjust
@@ -140,10 +141,22 @@ def gap_percent(objective: float | None, bound: float | None) -> float | None:
     return 100 * (objective - bound) / max(abs(objective), 1e-10)
 
 
-def run_one(
-    name: str, problem: Problem, kind: str, solver: str, chosen: argparse.Namespace
-) -> dict[str, Entry]:
-    """One solver on one table with one choice of weights."""
+@dataclass(frozen=True)
+class Task:
+    """One run: a solver on a table with a choice of weights; with least squares or without."""
+
+    name: str
+    weights: str
+    solver: str
+    time_limit: float
+    seed: int
+    squares: bool
+
+
+def run_task(task: Task) -> dict[str, Entry]:
+    """The row of one run."""
+    name, kind, solver = task.name, task.weights, task.solver
+    problem = instance(name, task.seed)
     weight = chosen_weights(problem, "unit" if kind == "unit" else "value")
     if kind == "inverse":
         weight = 1.0 / weight
@@ -155,8 +168,8 @@ def run_one(
             algorithm="auto" if solver == "tacit" else "benders",
             weights=weight,
             integer=False,
-            time_limit=chosen.time_limit,
-            seed=chosen.seed,
+            time_limit=task.time_limit,
+            seed=task.seed,
         )
         source = outcome.report.bound_source
         trace, ended = list(outcome.report.trace), outcome.status.value
@@ -168,13 +181,13 @@ def run_one(
         if isinstance(outcome.solution, Values):
             assert outcome.audit is not None
             audited = "safe" if outcome.audit.safe else "EXPOSED"
-            if solver == "tacit" and chosen.set != "first":
-                squares = _squares(problem, weight, outcome.solution, chosen)
+            if solver == "tacit" and task.squares:
+                squares = _squares(problem, weight, outcome.solution, task.time_limit)
     else:
         plain = Plain.of(problem, weight)
         run = run_highs if solver == "highs" else run_scip
         began = time.monotonic()
-        trace, ended, deviations = run(plain, chosen.time_limit, chosen.seed)
+        trace, ended, deviations = run(plain, task.time_limit, task.seed)
         seconds, cpu = time.monotonic() - began, time.process_time() - before
         audited = verdict(problem, deviations)
     early, last = known_at(trace, EARLY), known_at(trace, np.inf)
@@ -220,14 +233,10 @@ def printed(name: str, solver: str) -> dict[str, Entry]:
     return {}
 
 
-def _squares(
-    problem: Problem, weight: Floats, solution: Values, chosen: argparse.Namespace
-) -> float | None:
+def _squares(problem: Problem, weight: Floats, solution: Values, time_limit: float) -> float | None:
     """Seconds for the least squares with the senses of a solution."""
     senses = np.sign(solution.value - problem.value)[problem.sensitive].astype(np.int64)
-    outcome = adjust(
-        problem, norm="l2", weights=weight, senses=senses, time_limit=chosen.time_limit
-    )
+    outcome = adjust(problem, norm="l2", weights=weight, senses=senses, time_limit=time_limit)
     return round(outcome.report.seconds, 2) if outcome.status.value == "optimal" else None
 
 
@@ -237,6 +246,7 @@ def main() -> None:
     parser.add_argument("--set", choices=list(SETS), default="table3", help="which tables")
     parser.add_argument("--solvers", nargs="+", choices=SOLVERS)
     parser.add_argument("--weights", nargs="+", choices=WEIGHTS)
+    add_at_once(parser)
     chosen = parser.parse_args()
     is_first = chosen.set == "first"
     # First tables are wanted within five seconds; twice that shows those that come later.
@@ -244,19 +254,24 @@ def main() -> None:
     chosen.time_limit = limit
     weights = chosen.weights or (WEIGHTS if is_first else WEIGHTS[:2])
     solvers = chosen.solvers or DEFAULT_SOLVERS[chosen.set]
-    # Compile what is compiled on first use, so that no run is charged for it.
-    adjust(shared_instance("targus"), time_limit=5.0)
-    notes = (GENERATED_NOTE, f"early: after {EARLY:g} seconds; time limit {limit:g}", TIMES_NOTE)
+    notes = (
+        GENERATED_NOTE,
+        f"early: after {EARLY:g} seconds; time limit {limit:g}",
+        TIMES_NOTE,
+        at_once_note(chosen.at_once),
+    )
     path = chosen.out / f"adjust_{chosen.set}.csv"
     key = ("instance", "weights", "solver")
     with Results(path, COLUMNS, notes, key=key, again=chosen.again) as results:
-        for name in chosen.instances or SETS[chosen.set]:
-            asked = [(kind, solver) for kind in weights for solver in solvers]
-            missing = [each for each in asked if not results.has(name, *each)]
-            problem = instance(name, chosen.seed) if missing else None
-            for kind, solver in missing:
-                assert problem is not None
-                results.add(run_one(name, problem, kind, solver, chosen))
+        tasks = [
+            Task(name, kind, solver, limit, chosen.seed, not is_first)
+            for name in chosen.instances or SETS[chosen.set]
+            for kind in weights
+            for solver in solvers
+            if not results.has(name, kind, solver)
+        ]
+        for row in measured(run_task, tasks, at_once=chosen.at_once):
+            results.add(row)
 
 
 if __name__ == "__main__":

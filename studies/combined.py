@@ -1,6 +1,6 @@
 """[KarlssonOlsson2015, chapter 5]: three kinds of suppression on tables of its sizes.
 
-    python -m studies.combined                         # up to two hours
+    python -m studies.combined                         # up to an hour and a half
     python -m studies.combined --instances 2C --variants Partial-Unity
 
 `combined.csv` has one row per run; `combined_tables.csv` has the figures in the form of the paper's
@@ -20,6 +20,7 @@ from studies.combined_plots import QUANTITIES, draw
 from studies.combined_tables import PLANS, table, with_sliding_levels
 from studies.common import GENERATED_NOTE, Entry, Results, arguments, shared
 from studies.pictures import draw_if_possible, read_rows
+from studies.workers import add_at_once, at_once_note, measured
 from tacit.attack.audit import audit
 from tacit.errors import TacitError
 from tacit.methods.combined.run import combined
@@ -117,45 +118,60 @@ def main() -> None:
         "--variants", nargs="+", default=[*VARIANTS], metavar="NAME", help="which models"
     )
     parser.add_argument("--gap", type=float, default=1e-4, help="stop at this gap")
+    add_at_once(parser)
     asked = parser.parse_args()
     paper = printed()
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s, gap {asked.gap:g}",
         "paper_width is in units of 1e7, as printed; no entry: the paper has no solution",
+        at_once_note(asked.at_once),
         GENERATED_NOTE,
     ]
     path = asked.out / "combined.csv"
-    for variant in VARIANTS.values():
-        # What is compiled on first use is not charged to any run.
-        run(table("2C"), variant, time_limit=2.0)
     with Results(
         path, COLUMNS, notes, key=("instance", "variant", "seed"), again=asked.again
     ) as results:
-        for name in asked.instances:
-            plain = table(name, asked.seed)
-            for label in asked.variants:
-                if results.has(name, label, asked.seed):
-                    continue
-                variant = VARIANTS[label]
-                problem = with_sliding_levels(plain) if variant.slides else plain
-                options = {"time_limit": asked.time_limit, "gap": asked.gap, "seed": asked.seed}
-                results.add(
-                    {
-                        "instance": name,
-                        "cells": problem.cell_count,
-                        "relations": problem.relation_count,
-                        "sensitive": len(problem.sensitive),
-                        "variant": label,
-                        "seed": asked.seed,
-                        **run(problem, variant, **options),
-                        **{
-                            f"paper_{quantity}": paper.get((quantity, label, name))
-                            for quantity in QUANTITIES
-                        },
-                    }
-                )
+        tasks = [
+            Task(name, label, asked.time_limit, asked.gap, asked.seed)
+            for name in asked.instances
+            for label in asked.variants
+            if not results.has(name, label, asked.seed)
+        ]
+        for row in measured(run_task, tasks, at_once=asked.at_once):
+            key = str(row["variant"]), str(row["instance"])
+            theirs = {f"paper_{each}": paper.get((each, *key)) for each in QUANTITIES}
+            results.add({**row, **theirs})
     write_tables(path, notes)
     draw_if_possible(draw, path)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: a model on a table."""
+
+    name: str
+    variant: str
+    time_limit: float
+    gap: float
+    seed: int
+
+
+def run_task(task: Task) -> dict[str, Entry]:
+    """The row of one run, without the paper's figures."""
+    variant = VARIANTS[task.variant]
+    problem = table(task.name, task.seed)
+    if variant.slides:
+        problem = with_sliding_levels(problem)
+    options = {"time_limit": task.time_limit, "gap": task.gap, "seed": task.seed}
+    return {
+        "instance": task.name,
+        "cells": problem.cell_count,
+        "relations": problem.relation_count,
+        "sensitive": len(problem.sensitive),
+        "variant": task.variant,
+        "seed": task.seed,
+        **run(problem, variant, **options),
+    }
 
 
 def write_tables(path: Path, notes: list[str]) -> None:

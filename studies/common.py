@@ -94,7 +94,6 @@ def arguments(
         "--instances", nargs="+", default=list(instances), metavar="NAME", help="which tables"
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of tables and methods")
-    add_jobs(parser)
     add_results(parser)
     return parser
 

@@ -17,7 +17,7 @@ import numpy as np
 
 import tacit
 from studies import office_tables
-from studies.common import Results, Row, arguments
+from studies.common import Results, Row, add_jobs, arguments
 from tacit.explanation import Explanation
 from tacit.precompile import precompile
 from tacit.table import Table
@@ -47,6 +47,7 @@ NOTES = (
 def main() -> None:
     """Protect, explain, and write what it took."""
     parser = arguments(str(__doc__), instances=tuple(TABLES), time_limit=60.0)
+    add_jobs(parser)
     parser.add_argument("--count", type=int, default=40, help="cells of each kind")
     given = parser.parse_args()
     results = Results(given.out / "explain.csv", COLUMNS, notes=NOTES)

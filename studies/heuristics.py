@@ -23,6 +23,7 @@ from studies.common import (
     GENERATED_NOTE,
     Entry,
     Results,
+    add_jobs,
     arguments,
     jobs_note,
     published_by_instance,
@@ -93,6 +94,7 @@ def three_levels(codes: int) -> Hierarchy:
 def main() -> None:
     """Run the study."""
     parser = arguments("[Castro2012, Tables 1 and 2]", instances=(), time_limit=60.0)
+    add_jobs(parser)
     parser.add_argument("--table", type=int, choices=(1, 2), default=1)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     asked = parser.parse_args()

@@ -6,6 +6,7 @@ After the paper's tables come larger generated ones and real ones, `auto` alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from studies.common import GENERATED_NOTE, Entry, Results, arguments
 from studies.intervals_common import (
@@ -17,6 +18,7 @@ from studies.intervals_common import (
     run,
     table,
 )
+from studies.workers import add_at_once, at_once_note, measured
 
 PAPER = "[CastroVia2016, Table 1]"
 COLUMNS = (
@@ -33,6 +35,7 @@ def main() -> None:
     parser.add_argument(
         "--plain", type=float, default=60.0, help="seconds for plain Benders; 0 for none"
     )
+    add_at_once(parser)
     asked = parser.parse_args()
     paper = printed(1)
     notes = [
@@ -40,36 +43,55 @@ def main() -> None:
         f"weights of generated tables are values; seed {asked.seed}; gap asked for 1e-4",
         "solver_iterations: of all linear programs; tables with one hierarchy are networks, whose "
         "subproblems are flows and take none",
+        at_once_note(asked.at_once),
         GENERATED_NOTE,
     ]
-    run(table("table1"), time_limit=5.0)
     path, key = asked.out / "intervals_table1.csv", ("instance", "algorithm")
     with Results(path, COLUMNS, notes, key=key, again=asked.again) as results:
-        for name in asked.instances:
-            problem = table(name, asked.seed)
-            row = paper.get(name, {})
-            limits = {"auto": asked.time_limit}
-            if asked.plain and name in PAPER_TABLES:
-                limits["benders"] = asked.plain
-            for algorithm, limit in limits.items():
-                if results.has(name, algorithm):
-                    continue
-                found = run(problem, algorithm=algorithm, time_limit=limit, seed=asked.seed)
-                results.add(
-                    {
-                        "instance": name,
-                        "cells": problem.cell_count,
-                        "sensitive": len(problem.sensitive),
-                        "algorithm": algorithm,
-                        "seed": asked.seed,
-                        **found,
-                        "paper_cpu_s": row.get("benders_cpu_s"),
-                        "paper_iterations": row.get("benders_iterations"),
-                        "times_paper_iterations": _times(found, row),
-                        "paper_simplex_iterations": row.get("simplex_iterations"),
-                        "paper_objective": row.get("objective"),
-                    }
-                )
+        tasks = [Task(name, "auto", asked.time_limit, asked.seed) for name in asked.instances]
+        if asked.plain:
+            tasks += [
+                Task(name, "benders", asked.plain, asked.seed)
+                for name in asked.instances
+                if name in PAPER_TABLES
+            ]
+        tasks = [task for task in tasks if not results.has(task.name, task.algorithm)]
+        for found in measured(run_task, tasks, at_once=asked.at_once):
+            row = paper.get(str(found["instance"]), {})
+            results.add(
+                {
+                    **found,
+                    "paper_cpu_s": row.get("benders_cpu_s"),
+                    "paper_iterations": row.get("benders_iterations"),
+                    "times_paper_iterations": _times(found, row),
+                    "paper_simplex_iterations": row.get("simplex_iterations"),
+                    "paper_objective": row.get("objective"),
+                }
+            )
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: an algorithm on a table."""
+
+    name: str
+    algorithm: str
+    time_limit: float
+    seed: int
+
+
+def run_task(task: Task) -> dict[str, Entry]:
+    """The row of one run, without the paper's figures."""
+    problem = table(task.name, task.seed)
+    found = run(problem, algorithm=task.algorithm, time_limit=task.time_limit, seed=task.seed)
+    return {
+        "instance": task.name,
+        "cells": problem.cell_count,
+        "sensitive": len(problem.sensitive),
+        "algorithm": task.algorithm,
+        "seed": task.seed,
+        **found,
+    }
 
 
 def _times(found: Mapping[str, Entry], row: Mapping[str, str]) -> float | None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from studies.common import GENERATED_NOTE, Results, arguments
+from dataclasses import dataclass
+from typing import Any
+
+from studies.common import GENERATED_NOTE, Entry, Results, arguments
 from studies.intervals_common import PAPER_TABLES, RUN_COLUMNS, printed, run, table
+from studies.workers import add_at_once, at_once_note, measured
 
 PAPER = "[CastroVia2016, Table 2]"
 COLUMNS = (
@@ -16,6 +20,7 @@ COLUMNS = (
 def main() -> None:
     """Run the study."""
     parser = arguments(PAPER, instances=PAPER_TABLES, time_limit=300.0)
+    add_at_once(parser)
     asked = parser.parse_args()
     paper = printed(2)
     notes = [
@@ -23,44 +28,62 @@ def main() -> None:
         f"{asked.seed}",
         "times_faster: seconds of the monolithic model over those of auto, at least that where "
         "the time limit cut in",
+        at_once_note(asked.at_once),
         GENERATED_NOTE,
     ]
-    run(table("table1"), time_limit=5.0)
     path = asked.out / "intervals_table2.csv"
     with Results(path, COLUMNS, notes, key=("instance",), again=asked.again) as results:
-        for name in asked.instances:
-            if results.has(name):
-                continue
-            problem = table(name, asked.seed)
-            cuts = run(problem, time_limit=asked.time_limit, seed=asked.seed)
-            plain = run(problem, algorithm="benders", time_limit=asked.time_limit, seed=asked.seed)
-            whole = run(
-                problem, algorithm="monolithic", time_limit=asked.time_limit, seed=asked.seed
-            )
-            quick, slow = cuts["seconds"], whole["seconds"]
-            faster = None
-            if isinstance(quick, float) and isinstance(slow, float):
-                faster = round(slow / max(quick, 0.01), 1)
-            row = paper.get(name, {})
-            requests = int((problem.lower_level > 0).sum() + (problem.upper_level > 0).sum())
+        tasks = [
+            Task(name, asked.time_limit, asked.seed)
+            for name in asked.instances
+            if not results.has(name)
+        ]
+        for found in measured(run_task, tasks, at_once=asked.at_once):
+            row = paper.get(str(found["instance"]), {})
             results.add(
                 {
-                    "instance": name,
-                    "cells": problem.cell_count,
-                    "sensitive": len(problem.sensitive),
-                    "variables": problem.cell_count * (requests + 2),
-                    "seed": asked.seed,
-                    **whole,
-                    "auto_seconds": quick,
-                    "auto_objective": cuts["objective"],
-                    "benders_seconds": plain["seconds"],
-                    "times_faster": faster,
+                    **found,
                     "paper_cpu_s": row.get("cplex_monolithic_cpu_s"),
                     "paper_simplex_iterations": row.get("simplex_iterations"),
                     "paper_variables": row.get("n_var"),
                     "paper_status": row.get("status"),
                 }
             )
+
+
+@dataclass(frozen=True)
+class Task:
+    """The runs of one row."""
+
+    name: str
+    time_limit: float
+    seed: int
+
+
+def run_task(task: Task) -> dict[str, Entry]:
+    """One row: the monolithic model, with `auto` and plain Benders beside it."""
+    problem = table(task.name, task.seed)
+    options: dict[str, Any] = {"time_limit": task.time_limit, "seed": task.seed}
+    cuts = run(problem, **options)
+    plain = run(problem, algorithm="benders", **options)
+    whole = run(problem, algorithm="monolithic", **options)
+    quick, slow = cuts["seconds"], whole["seconds"]
+    faster = None
+    if isinstance(quick, float) and isinstance(slow, float):
+        faster = round(slow / max(quick, 0.01), 1)
+    requests = int((problem.lower_level > 0).sum() + (problem.upper_level > 0).sum())
+    return {
+        "instance": task.name,
+        "cells": problem.cell_count,
+        "sensitive": len(problem.sensitive),
+        "variables": problem.cell_count * (requests + 2),
+        "seed": task.seed,
+        **whole,
+        "auto_seconds": quick,
+        "auto_objective": cuts["objective"],
+        "benders_seconds": plain["seconds"],
+        "times_faster": faster,
+    }
 
 
 if __name__ == "__main__":

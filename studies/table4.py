@@ -19,6 +19,7 @@ from studies.common import (
     GENERATED_NOTE,
     RUN_COLUMNS,
     Results,
+    add_jobs,
     arguments,
     generated_instance,
     jobs_note,
@@ -96,7 +97,9 @@ def watched() -> Iterator[Spent]:
 
 def main() -> None:
     """Run the study."""
-    asked = arguments(PAPER, instances=INSTANCES, time_limit=10.0).parse_args()
+    parser = arguments(PAPER, instances=INSTANCES, time_limit=10.0)
+    add_jobs(parser)
+    asked = parser.parse_args()
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
         f"stabilized, own_cuts=False; tables generated with seed {asked.seed}; gap asked for "

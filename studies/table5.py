@@ -13,6 +13,7 @@ from studies.common import (
     GENERATED_NOTE,
     RUN_COLUMNS,
     Results,
+    add_jobs,
     arguments,
     generated_instance,
     jobs_note,
@@ -37,6 +38,7 @@ def main() -> None:
     """Run the study."""
     printed = published_by_instance(5)
     parser = arguments(PAPER, instances=list(printed), time_limit=60.0)
+    add_jobs(parser)
     asked = parser.parse_args()
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",

@@ -19,6 +19,7 @@ from studies.common import (
     RUN_COLUMNS,
     Results,
     Run,
+    add_jobs,
     arguments,
     count_exposed,
     jobs_note,
@@ -53,6 +54,7 @@ TRACE_COLUMNS = ("instance", "method", "seconds", "objective", "bound")
 def main() -> None:
     """Run the study."""
     parser = arguments(PAPER, instances=INSTANCES, time_limit=60.0)
+    add_jobs(parser)
     parser.add_argument(
         "--peer", nargs="*", metavar="NAME", help="run pytauargus too: on these tables, or on all"
     )

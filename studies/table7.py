@@ -14,6 +14,7 @@ from studies.common import (
     GENERATED_NOTE,
     RUN_COLUMNS,
     Results,
+    add_jobs,
     arguments,
     generated_instance,
     jobs_note,
@@ -45,6 +46,7 @@ def main() -> None:
     """Run the study."""
     printed = published_by_instance(7)
     parser = arguments(PAPER, instances=list(printed), time_limit=10.0)
+    add_jobs(parser)
     asked = parser.parse_args()
     notes = [
         f"{PAPER}; time limit {asked.time_limit:g} s per run (the paper's: 3600 s)",
