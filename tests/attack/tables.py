@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 from tacit.attack.audit import audit
 from tacit.attack.cuts import Separator
 from tacit.attack.knowledge import Attacker, Knowledge
-from tacit.attack.reach import Reaches
+from tacit.attack.reach import Limits, Reaches
 from tacit.attack.sweep import Attack
 from tacit.generators import generate_2d, random_hierarchy
 from tacit.outcome import Intervals
@@ -500,3 +500,20 @@ def assert_identical(one: Reaches, two: Reaches) -> None:
         ours, theirs = getattr(one, name), getattr(two, name)
         assert ours.shape == theirs.shape
         assert (ours != theirs).nnz == 0
+
+
+def random_limits(rng: np.random.Generator, n: int, count: int, unit: float) -> Limits:
+    """Lists of a few cells with little left to move, of which requests share some."""
+    lists = 3
+    cells = [np.flatnonzero(rng.random(n) < 0.3) for _ in range(lists)]
+    total = sum(map(len, cells))
+    up, down = (np.floor(4 * rng.random(total)) * unit for _ in range(2))
+    closed = rng.random(total) < 0.4
+    up = np.where(closed, 0.0, np.where(rng.random(total) < 0.5, np.inf, up))
+    return Limits(
+        rng.integers(-1, lists, count),
+        np.cumsum([0, *map(len, cells)]),
+        np.concatenate(cells),
+        up,
+        np.where(closed, 0.0, down),
+    )

@@ -9,8 +9,7 @@ from tacit.attack.cuts import Separator
 from tacit.attack.known_flows import KnownFlows, Room
 from tacit.attack.reach import Limits, Requests
 from tacit.problem import Floats
-from tests.attack.tables import small_problem
-from tests.attack.test_limits import random_limits
+from tests.attack.tables import random_limits, small_problem
 
 
 def points(rng: np.random.Generator, count: int) -> list[Floats]:

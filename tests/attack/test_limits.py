@@ -30,26 +30,10 @@ from tests.attack.tables import (
     assert_identical,
     extreme,
     published_tables,
+    random_limits,
     small_problem,
     table_for_tasks,
 )
-
-
-def random_limits(rng: np.random.Generator, n: int, count: int, unit: float) -> Limits:
-    """Lists of a few cells with little left to move, of which requests share some."""
-    lists = 3
-    cells = [np.flatnonzero(rng.random(n) < 0.3) for _ in range(lists)]
-    total = sum(map(len, cells))
-    up, down = (np.floor(4 * rng.random(total)) * unit for _ in range(2))
-    closed = rng.random(total) < 0.4
-    up = np.where(closed, 0.0, np.where(rng.random(total) < 0.5, np.inf, up))
-    return Limits(
-        rng.integers(-1, lists, count),
-        np.cumsum([0, *map(len, cells)]),
-        np.concatenate(cells),
-        up,
-        np.where(closed, 0.0, down),
-    )
 
 
 def dense(limits: Limits, request: int, n: int) -> tuple[Floats, Floats]:
