@@ -526,7 +526,7 @@ def test_rows_that_move_most_cells_are_looked_for_again() -> None:
     known = InsiderKnowledge(problem)
     requests = readers_requests(problem)
     attack = Attack(problem, Knowledge.of(problem, hidden))
-    dense, few = attack.reach(requests), attack.reach(requests, few_moves=True)
+    dense, few = attack.reach(requests), attack.reach(requests, moves="few")
     assert dense.reached(requests).all()
     assert few.reached(requests).all()
     assert few.deviations.nnz < dense.deviations.nnz / 10

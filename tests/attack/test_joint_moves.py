@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -28,9 +29,13 @@ def everything_jointly() -> Iterator[None]:
 
 
 @settings(max_examples=200)
-@given(published_tables(units=(1.0, 1e6)), st.floats(0.05, 1.2), st.booleans())
+@given(
+    published_tables(units=(1.0, 1e6)),
+    st.floats(0.05, 1.2),
+    st.sampled_from(get_args(joint_moves.Moves)),
+)
 def test_what_is_reached_is_what_brute_force_reaches(
-    published: Published, share: float, few_moves: bool
+    published: Published, share: float, moves: joint_moves.Moves
 ) -> None:
     """Targets below and above what each cell can do are told apart, by deviations that hold."""
     problem, cells = published.problem, published.cells
@@ -40,7 +45,7 @@ def test_what_is_reached_is_what_brute_force_reaches(
     targets = share * far
     requests = Requests.both_sides(cells, targets[: len(cells)], targets[len(cells) :])
     attack = Attack(problem, published.knowledge, networks=False)
-    found = attack.reach(requests, few_moves=few_moves)
+    found = attack.reach(requests, moves=moves)
     certain = np.abs(share - 1) > 1e-3
     reached = found.amount >= targets * (1 - 1e-9)
     if certain and share < 1:
@@ -101,3 +106,28 @@ def test_a_deviation_falls_apart_into_deviations() -> None:
         size = abs(problem.relations) @ np.abs(whole)
         off = np.abs(problem.relations @ parts.T.toarray()).max(axis=1)
         assert (off <= 1e-8 * size + 1e-9).all()
+
+
+def test_deviations_of_any_size_take_fewer_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What shows that levels can be met is evidence: the same answers from fewer programs."""
+    problem, hidden = table_for_tasks("cube")
+    knowledge = audit(problem, hidden).knowledge
+    levels = (problem.upper_level, problem.lower_level)
+    requests = Requests.both_sides(problem.sensitive, *levels)
+    programs = 0
+    solve = JointMoves.solve
+
+    def counted(self: JointMoves, *arguments: Any) -> Any:
+        nonlocal programs
+        programs += 1
+        return solve(self, *arguments)
+
+    monkeypatch.setattr(JointMoves, "solve", counted)
+    needed, reached = [], []
+    for moves in get_args(joint_moves.Moves):
+        programs = 0
+        answers = Attack(problem, knowledge, networks=False).reach(requests, moves=moves)
+        needed.append(programs)
+        reached.append(answers.reached(requests).tolist())
+    assert reached[0] == reached[1] == reached[2]
+    assert needed[2] < needed[1] < needed[0]

@@ -18,6 +18,7 @@ from tacit.attack.evidence import Capacities, Evidence, EvidenceError
 from tacit.attack.exposure import Exposure, name_exposures
 from tacit.attack.findings import AttackerFindings
 from tacit.attack.insider_audit import InsiderAudit, audit_insiders
+from tacit.attack.joint_moves import Moves
 from tacit.attack.knowledge import (
     Attacker,
     Knowledge,
@@ -400,6 +401,8 @@ def audit(
     observer.on_start("audit", total=2 * len(chosen) * len(attackers))
     findings: list[AttackerFindings] = []
     suggestions = Suggestions(problem, suggested)
+    # What is found for one serves the others as well, if few cells move.
+    moves: Moves = "some" if faces_insiders or len(attackers) > 1 else "any"
     done = 0
     for attacker in attackers:
         before = done
@@ -417,6 +420,7 @@ def audit(
                 exact,
                 structure,
                 suggestions,
+                moves,
                 executor,
                 progress,
             )
@@ -527,6 +531,7 @@ def _attack(
     exact: bool,
     structure: Structure,
     suggestions: Suggestions,
+    moves: Moves,
     executor: Executor | None,
     progress: Any,
 ) -> AttackerFindings:
@@ -551,6 +556,7 @@ def _attack(
         told,
         requests,
         reopened=keep,
+        moves=moves,
         executor=executor,
         progress=progress,
     )

@@ -253,7 +253,7 @@ def audit_insiders(
 
     def with_few_moves(requests: Requests) -> Reaches:
         reaches = attack().reach(
-            requests, executor=executor, few_moves=True, progress=lambda _: should_stop()
+            requests, executor=executor, moves="few", progress=lambda _: should_stop()
         )
         suggestions.learn(requests, reaches)
         return checked(requests, reaches)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +25,10 @@ from tacit.clock import check_time
 from tacit.errors import SolverError
 from tacit.problem import Booleans, Floats, Integers
 from tacit.tolerances import EVIDENCE, FAR_NEARBY, MET, NEGLIGIBLE_MOVE, ROUNDING_NOISE
+
+Moves = Literal["few", "some", "any"]
+"""How many cells a deviation may move: few, so that it also serves attackers who know some cells;
+some, as levels are asked for by the dozen; or any number, which is the quickest."""
 
 _REWARD = 1e5
 """What a level that is met is worth, in usual costs of a cell that moves by its level."""
@@ -208,13 +212,20 @@ class JointMoves:
             z = z - solution.x[count : 2 * count]
         return np.where(np.abs(z) < NEGLIGIBLE_MOVE, 0.0, z)
 
-    def possible(self, asked: Integers, *, either_way: bool = True) -> Integers:
+    def possible(
+        self,
+        asked: Integers,
+        *,
+        either_way: bool = True,
+        keep: Callable[[Floats], None] | None = None,
+    ) -> Integers:
         """Those of some columns that are seen to reach their level.
 
         Args:
             asked: The columns.
             either_way: Whether it does not matter which way they move: signs are set so that as
                 many as possible reach their level together.
+            keep: Told how far columns move in each solution that shows it.
         """
         left = asked
         for _ in range(_ROUNDS):
@@ -223,6 +234,8 @@ class JointMoves:
             z = self.solve(left)
             if z is None:
                 break
+            if keep is not None:
+                keep(z)
             met = self.met_either_way(left, z) if either_way else self.met(left, z)
             if either_way:
                 self.turn(z, left)
@@ -323,7 +336,7 @@ def reach_jointly(
     asked: Integers,
     solver: Callable[..., Any],
     *,
-    few_moves: bool = False,
+    moves: Moves = "some",
 ) -> JointAnswers:
     """Answer those requests about one component that deviations in common can answer.
 
@@ -332,7 +345,7 @@ def reach_jointly(
         requests: What is asked of all components.
         asked: Which of the requests are about this one.
         solver: Makes linear solvers.
-        few_moves: Ask for one cell at a time, so that few others move.
+        moves: How many cells may move in one deviation.
     """
     if requests.own is not None:
         return JointAnswers.none()
@@ -344,8 +357,8 @@ def reach_jointly(
     np.maximum.at(level, place, requests.targets[asked])
     if np.count_nonzero(level) < _MANY:
         return JointAnswers.none()
-    finder = Finder(component, level, solver)
-    finder.either_way(1 if few_moves else _TOGETHER)
+    finder = Finder(component, level, solver, keeps_any=moves == "any")
+    finder.either_way(1 if moves == "few" else _TOGETHER)
     for side in (1, -1):
         finder.one_way(side, np.unique(place[requests.sides[asked] == side]))
     row = np.where(requests.sides[asked] > 0, finder.rises[place], finder.falls[place])
@@ -367,8 +380,24 @@ class Finder:
         falls: The same for falling.
     """
 
-    def __init__(self, component: Component, level: Floats, solver: Callable[..., Any]):
+    def __init__(
+        self,
+        component: Component,
+        level: Floats,
+        solver: Callable[..., Any],
+        *,
+        keeps_any: bool = False,
+    ):
+        """Prepare to look.
+
+        Args:
+            component: The cells, their relations and how far they can move.
+            level: How far each cell is to move; 0 for cells that are never asked.
+            solver: Makes linear solvers.
+            keeps_any: Keep the deviations that show what is possible, in which most cells move.
+        """
         self._component, self._level, self._solver = component, level, solver
+        self._keeps_any = keeps_any
         self.rows: list[tuple[Integers, Floats]] = []
         self.rises = np.full(len(level), -1, np.int64)
         self.falls = np.full(len(level), -1, np.int64)
@@ -389,8 +418,9 @@ class Finder:
         component = self._component
         moves = JointMoves(component.A, component.up, component.down, self._level, self._solver)
         cells = np.flatnonzero((self._level > 0) & moves.can_rise)
-        columns = moves.possible(moves.columns(cells))
-        self._in_turn(moves, columns, together, turned=True)
+        columns = self._possible(moves, moves.columns(cells), turned=True)
+        left = moves.columns(cells[(self.rises[cells] < 0) | (self.falls[cells] < 0)])
+        self._in_turn(moves, np.intersect1d(columns, left), together, turned=True)
 
     def one_way(self, side: int, cells: Integers) -> None:
         """Deviations for what is left of one side: first together, then one by one."""
@@ -399,8 +429,9 @@ class Finder:
         if not len(cells):
             return
         moves = self._moves()
-        columns = moves.possible(moves.towards(cells, side), either_way=False)
-        self._in_turn(moves, columns, _TOGETHER, turned=False)
+        columns = self._possible(moves, moves.towards(cells, side), turned=False)
+        left = moves.towards(cells[known[cells] < 0], side)
+        self._in_turn(moves, np.intersect1d(columns, left), _TOGETHER, turned=False)
         for size in (_FEWER, 1):
             left = moves.towards(cells[known[cells] < 0], side)
             self._in_turn(moves, left, size, turned=False)
@@ -410,7 +441,7 @@ class Finder:
         moves = self._moves()
         columns = moves.towards(cells, side)
         if len(columns) > _FEWER:
-            columns = moves.possible(columns, either_way=False)
+            columns = self._possible(moves, columns, turned=False)
         self._in_turn(moves, columns, max(len(columns), 1), turned=False)
 
     def _moves(self) -> JointMoves:
@@ -419,6 +450,14 @@ class Finder:
         up, down = component.up, component.down
         return JointMoves(component.A, up, down, self._level, self._solver, either_way=False)
 
+    def _possible(self, moves: JointMoves, columns: Integers, *, turned: bool) -> Integers:
+        """Columns that are seen to reach their level; what shows it is kept if wanted."""
+
+        def keep(z: Floats) -> None:
+            self._keep_parts(moves, z, turned=turned)
+
+        return moves.possible(columns, either_way=turned, keep=keep if self._keeps_any else None)
+
     def _in_turn(
         self, moves: JointMoves, columns: Integers, together: int, *, turned: bool
     ) -> None:
@@ -426,14 +465,17 @@ class Finder:
         for start in range(0, len(columns), together):
             check_time()
             z = moves.solve(columns[start : start + together], moves.least)
-            if z is None:
-                continue
-            parts = moves.apart(z)
-            for number in range(parts.shape[0]):
-                entries = slice(parts.indptr[number], parts.indptr[number + 1])
-                cells, x = parts.indices[entries].astype(np.int64), parts.data[entries]
-                for factor in (1.0, -1.0) if turned else (1.0,):
-                    self._keep(cells, factor * x)
+            if z is not None:
+                self._keep_parts(moves, z, turned=turned)
+
+    def _keep_parts(self, moves: JointMoves, z: Floats, *, turned: bool) -> None:
+        """Keep what shows something new of the deviations into which one falls."""
+        parts = moves.apart(z)
+        for number in range(parts.shape[0]):
+            entries = slice(parts.indptr[number], parts.indptr[number + 1])
+            cells, x = parts.indices[entries].astype(np.int64), parts.data[entries]
+            for factor in (1.0, -1.0) if turned else (1.0,):
+                self._keep(cells, factor * x)
 
     def _keep(self, cells: Integers, x: Floats) -> None:
         """Keep a deviation if it shows something new."""

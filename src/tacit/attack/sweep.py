@@ -17,7 +17,7 @@ from scipy import sparse
 
 from tacit.attack.engines import LinearEngine, SolverFactory, flow_reaches
 from tacit.attack.evidence import Capacities, computed_exactly, limits_shown
-from tacit.attack.joint_moves import JointAnswers, reach_jointly
+from tacit.attack.joint_moves import JointAnswers, Moves, reach_jointly
 from tacit.attack.knowledge import Knowledge
 from tacit.attack.reach import Reaches, Requests, SparseRows
 from tacit.attack.shrink import Component, Structure, shrink
@@ -69,7 +69,7 @@ class Attack:
         requests: Requests,
         *,
         executor: Executor | None = None,
-        few_moves: bool = False,
+        moves: Moves = "some",
         proofs: bool = True,
         progress: Callable[[int], bool] | None = None,
     ) -> Reaches:
@@ -78,8 +78,9 @@ class Attack:
         Args:
             requests: What to find out.
             executor: Runs the chunks; by default they run here, one after the other.
-            few_moves: Look for deviations in which few cells move, so that they also serve
-                attackers who know some cells. Limited requests are always answered that way.
+            moves: How many cells deviations may move: `few`, so that they also serve attackers
+                who know some cells; `some`; or `any` number, where nobody else is served by
+                them. Limited requests are always answered by few.
             proofs: Tell why nothing gets further, too: the multipliers. Without, limits are what
                 the solver says.
             progress: Told how many requests have just been answered; returns True to stop.
@@ -105,7 +106,7 @@ class Attack:
             index = proven[start : start + FLOW_CHUNK]
             self._put_proofs(multipliers, index, requests, np.zeros((m, len(index))))
         try:
-            jointly = self._jointly(place, requests, few_moves)
+            jointly = self._jointly(place, requests, moves)
         except TimeUpError:
             if progress is None:
                 raise
@@ -115,7 +116,7 @@ class Attack:
         row = np.arange(len(requests))
         row[done] = len(requests) + jointly.row
         chunks = self._chunks(place, requests.cells)
-        answers = self._run(chunks, requests, executor, few_moves)
+        answers = self._run(chunks, requests, executor, moves == "few")
         if progress is not None:
             answers = _in_time(answers)
         for (component, index), answer in zip(chunks, answers, strict=False):
@@ -135,7 +136,7 @@ class Attack:
         tables = sparse.csr_array(sparse.vstack([deviations.matrix(), jointly.tables(n)]))
         return Reaches(amount, limit, tables, shown, answered, row)
 
-    def _jointly(self, place: Integers, requests: Requests, few_moves: bool) -> JointAnswers:
+    def _jointly(self, place: Integers, requests: Requests, moves: Moves) -> JointAnswers:
         """Answers that many requests about large components have in common."""
         found = [JointAnswers.none()]
         for number, component in enumerate(self.shrunk.components):
@@ -147,9 +148,7 @@ class Attack:
                 )
                 found.append(in_strips)
                 asked = np.setdiff1d(asked, in_strips.requests)
-                found.append(
-                    reach_jointly(component, requests, asked, self._solver, few_moves=few_moves)
-                )
+                found.append(reach_jointly(component, requests, asked, self._solver, moves=moves))
         return JointAnswers.joined(found)
 
     def _charge_rounding(

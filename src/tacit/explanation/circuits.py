@@ -210,7 +210,7 @@ class Circuits:
         for side in sides:
             asked = Requests(cells, np.array([side]), np.array([level]), limits=limits)
             asked = attacker.ask(part, self._knowledge, asked)
-            answer = attack.reach(asked, few_moves=True, proofs=False)
+            answer = attack.reach(asked, moves="few", proofs=False)
             x = answer.deviations.toarray()[0]
             if not x[cell]:
                 continue

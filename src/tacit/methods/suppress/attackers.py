@@ -182,7 +182,7 @@ class InsiderState(AttackerState):
         attack = search.attack(self, hidden)
         is_slow = self.sparing.serves(attack)
         requests = readers_requests(self.problem)
-        readers = search.answers(self, requests, hidden, few_moves=not is_slow)
+        readers = search.answers(self, requests, hidden, moves="some" if is_slow else "few")
         fine = self._safe_from_readers(requests, readers)
         requests, readers = requests.take(fine), readers.take(fine)
         told = self.attacker.learn(self.problem, Knowledge.of(self.problem, hidden))

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.attack.cuts import Separator
+from tacit.attack.joint_moves import Moves
 from tacit.attack.knowledge import Attacker, Knowledge
 from tacit.attack.reach import TOLERANCE, Reaches, Requests, SparseRows
 from tacit.attack.shrink import Structure
@@ -447,7 +448,7 @@ class Search(driver.Search):
         requests: Requests,
         hidden: Booleans,
         *,
-        few_moves: bool = True,
+        moves: Moves = "few",
     ) -> Reaches:
         """Deviations that show which requests a pattern meets, remembered or new.
 
@@ -457,13 +458,13 @@ class Search(driver.Search):
             state: The attacker.
             requests: What to find out.
             hidden: The pattern.
-            few_moves: Look for deviations in which few cells move.
+            moves: How many cells deviations may move.
         """
         known = [state.witnesses.find(requests, number, hidden) for number in range(len(requests))]
         left = np.array([number for number, each in enumerate(known) if each is None], np.int64)
         rest = requests.take(left)
         fresh = self.attack(state, hidden).reach(
-            self.ask(state, rest, hidden), few_moves=few_moves, progress=self._out_of_time
+            self.ask(state, rest, hidden), moves=moves, progress=self._out_of_time
         )
         self._remember(state, rest, fresh, fresh.reached(rest))
         rows = SparseRows(len(requests), self.problem.cell_count)
