@@ -92,20 +92,28 @@ class Subproblems:
             yield insiders.cuts(y, insiders.missed(self._search, hidden))
 
     def cuts_at(self, y: Floats) -> Iterator[Cuts]:
-        """Cuts that a point of the relaxation violates, by the form `meth1`."""
+        """Cuts that a point of the relaxation violates, by the form `meth1`.
+
+        Points of the relaxation are many, and the attacker's answers serve them all.
+        """
         search = self._search
         for number, state in enumerate(search.outsiders):
-            told = Knowledge(state.separator.up * y, state.separator.down * y)
+            # Published cells do not move, however far they might: infinity times 0 is not a number.
+            up, down = (
+                np.multiply(most, y, out=np.zeros_like(y), where=y > 0)
+                for most in (state.separator.up, state.separator.down)
+            )
+            told = Knowledge(up, down)
             keep = state.attacker.reopened(search.problem)
             attack = Attack(search.problem, told, structure=search.structure, keep=keep)
-            yield self._by_form(number, y, attack)
+            yield self._by_form(number, y, attack, is_pattern=False)
         if search.insiders is not None:
             yield search.insiders.cuts(y)
 
-    def _by_form(self, number: int, y: Floats, attack: Attack) -> Cuts:
+    def _by_form(self, number: int, y: Floats, attack: Attack, *, is_pattern: bool = True) -> Cuts:
         problem = self._search.problem
         found: list[tuple[SparseRow, Exposed]] = []
-        for exposed in self._exposed(number, y, attack):
+        for exposed in self._exposed(number, y, attack, is_pattern):
             charge = np.zeros(problem.cell_count)
             for side, g in exposed.proofs:
                 charge += self._charge(number, exposed.cell, side, g) / exposed.level
@@ -144,16 +152,19 @@ class Subproblems:
         cells = np.flatnonzero((charge > 0) & ~always)
         return [(cells, np.clip(charge[cells] / rest, SMALLEST_COEFFICIENT, _LARGEST))]
 
-    def _exposed(self, number: int, y: Floats, attack: Attack) -> Iterator[Exposed]:
+    def _exposed(
+        self, number: int, y: Floats, attack: Attack, is_pattern: bool
+    ) -> Iterator[Exposed]:
         """Levels that an attacker comes too close to, and why."""
         search = self._search
         state = search.states[number]
         asked = state.separator.requests()
         # Sensitive cells are suppressed altogether, also where others are in part.
         hidden = y > 0
+        form = hidden if is_pattern else None
         reaches = attack.reach(search.ask(state, asked, hidden))
         missed = np.flatnonzero(~reaches.reached(asked))
-        proofs = self._proofs(number, y, asked.take(missed), reaches.multipliers[missed])
+        proofs = self._proofs(number, form, asked.take(missed), reaches.multipliers[missed])
         for at, g in zip(missed.tolist(), proofs, strict=True):
             cell, side, level = int(asked.cells[at]), int(asked.sides[at]), float(asked.targets[at])
             if g is not None:
@@ -171,25 +182,28 @@ class Subproblems:
             places = np.array([at, at + len(cells)])
             sides = both.take(places)
             sides = replace(sides, targets=np.array([rise[at] + lacking, fall[at] + lacking]))
-            pair = list(self._proofs(number, y, sides, reaches.multipliers[places]))
+            pair = list(self._proofs(number, form, sides, reaches.multipliers[places]))
             found = [(side, g) for side, g in zip((1, -1), pair, strict=True) if g is not None]
             if len(found) == 2:
                 yield Exposed(cell, 0, level, found)
 
     def _proofs(
-        self, number: int, y: Floats, missed: Requests, proven: sparse.csr_array[Any, Any]
+        self,
+        number: int,
+        hidden: Booleans | None,
+        missed: Requests,
+        proven: sparse.csr_array[Any, Any],
     ) -> Iterator[Floats | None]:
         """Row multipliers for each request by the chosen form, one after the other.
 
-        The primal form is what the attacker has solved, unless a method was chosen for it. Points
-        of the relaxation are many, and the attacker's answers serve them all.
+        The primal form is what the attacker has solved, unless a method was chosen for it.
+        Without a pattern, at points of the relaxation, that is always taken.
         """
         search, options = self._search, self._search.options
-        is_pattern = bool(((y == 0) | (y == 1)).all())
-        if not is_pattern or (options.subproblem == "meth1" and options.subproblem_solver is None):
+        is_solved = options.subproblem == "meth1" and options.subproblem_solver is None
+        if hidden is None or is_solved:
             yield from (np.asarray(proven[[place]].toarray()[0]) for place in range(len(missed)))
             return
-        hidden = y > 0.5
         if options.subproblem == "meth1":
             proven = self._attacked(number, hidden, missed).multipliers
             yield from (np.asarray(proven[[place]].toarray()[0]) for place in range(len(missed)))

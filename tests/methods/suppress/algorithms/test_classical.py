@@ -23,7 +23,7 @@ from tacit.methods.suppress.attackers import AttackerState
 from tacit.methods.suppress.model import Search
 from tacit.methods.suppress.options import SuppressOptions
 from tacit.methods.suppress.run import suppress
-from tacit.methods.suppress.subproblems import Subproblems
+from tacit.methods.suppress.subproblems import DualForm, Subproblems
 from tacit.methods.suppress.trust_regions import Region, TrustRegions
 from tacit.observer import Observer
 from tacit.outcome import Outcome, Status
@@ -332,7 +332,7 @@ def test_cuts_of_the_relaxation_are_met_by_safe_patterns() -> None:
     """Points of the relaxation are cut off by what every safe pattern meets."""
     rng = np.random.default_rng(5)
     found = 0
-    for kind, own in product(["2-D", "3-D", "sliding", "global"], [True, False]):
+    for kind, own in product(["2-D", "3-D", "sliding", "global", "infinite"], [True, False]):
         search = search_of(table(kind, 101), own_cuts=own)
         everything = search.sensitive | search.secondary
         safe = [everything]
@@ -340,14 +340,38 @@ def test_cuts_of_the_relaxation_are_met_by_safe_patterns() -> None:
             hidden = search.sensitive | (search.secondary & (rng.random(len(everything)) < 0.8))
             if not search.exposed(hidden):
                 safe.append(hidden)
+        points = [search.sensitive.astype(np.float64)]
         for _ in range(5):
             y = np.where(search.sensitive, 1.0, rng.random(len(everything)) * search.secondary)
-            for cuts in Subproblems(search).cuts_at(0.6 * y + 0.4 * search.sensitive):
+            points.append(0.6 * y + 0.4 * search.sensitive)
+        for point in points:
+            for cuts in Subproblems(search).cuts_at(point):
                 found += len(cuts)
                 coefficients = cuts.coefficients[:, np.flatnonzero(search.secondary)]
                 for hidden in safe:
                     assert (coefficients @ hidden[search.secondary] >= 1 - 1e-7).all()
     assert found > 0
+
+
+def test_forms_are_asked_about_patterns_of_master_problems_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where hundreds of cells are exposed, the programs of a form would take all the time."""
+    asked: list[int] = []
+    multipliers = DualForm.multipliers
+
+    def noted(self: DualForm, hidden: Booleans, *rest: Any) -> Any:
+        asked.append(int(hidden.sum()))
+        return multipliers(self, hidden, *rest)
+
+    monkeypatch.setattr(DualForm, "multipliers", noted)
+    instance = table("3-D", 105)
+    of_sensitive = len(instance.problem.sensitive)
+    for algorithm, begins_there in (("benders", True), ("stabilized", False)):
+        asked.clear()
+        outcome = instance.suppress(algorithm, subproblem="meth4")
+        assert_optimal(instance, outcome)
+        assert (of_sensitive in asked) == begins_there
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,10 @@ class Stabilized:
         """Go on until a pattern is proven to be the best, or time is up."""
         search, master = self._search, self._loop.master
         search.observer.on_phase("relaxation")
-        # The first iteration of classic Benders: most of its cuts stay at work to the end.
-        self._loop.cut_off(search.sensitive)
+        # The first iteration of classic Benders: most of its cuts stay at work to the end. Here it
+        # is the first point of the relaxation: hundreds of programs of a form would take too long.
+        for cuts in self._loop.subproblems.cuts_at(search.sensitive.astype(np.float64)):
+            master.relaxation.add_cuts(cuts)
         if not self._relax(turns.SUPPRESS_ROOT * search.options.time_limit):
             return
         search.observer.on_phase("master problems")
