@@ -365,12 +365,13 @@ def test_forms_are_asked_about_patterns_of_master_problems_only(
         return multipliers(self, hidden, *rest)
 
     monkeypatch.setattr(DualForm, "multipliers", noted)
-    instance = table("3-D", 105)
+    instance = table("2-D", 104)
     of_sensitive = len(instance.problem.sensitive)
     for algorithm, begins_there in (("benders", True), ("stabilized", False)):
         asked.clear()
         outcome = instance.suppress(algorithm, subproblem="meth4")
         assert_optimal(instance, outcome)
+        assert asked
         assert (of_sensitive in asked) == begins_there
 
 
